@@ -17,7 +17,7 @@ mod well_known;
 pub use probe::{Probe, ProbeFate, Refusal};
 pub use reach::Reach;
 pub use search::{Confidence, Search, Settled};
-pub use threshold::{LossEstimate, MOST_ERROR};
+pub use threshold::{LossEstimate, MOST_ERROR, SURE_SILENCES, pure_chance};
 pub use well_known::well_known_mtu;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod posterior;
 use std::collections::BTreeMap;
 
 use super::probe::{Probe, ProbeFate, Refusal};
-use super::threshold::{LossEstimate, MOST_ERROR};
+use super::threshold::{LossEstimate, MOST_ERROR, SURE_SILENCES};
 use crate::framing::{IpVersion, next_plateau};
 use crate::units::{Bytes, Mtu};
 use posterior::{Posterior, Stated};
@@ -76,6 +76,8 @@ const NEARLY: f64 = 0.75;
 const LIKELY: f64 = 0.4;
 /// Most packets of one size in a round: a burst of losses may meet all of them.
 const MOST_ALIKE: usize = 4;
+/// And where nothing but that is left to find out: less than the initial window of a connection (RFC 6928), which every queue holds.
+const MOST_ALIKE_AT_LAST: u32 = 9;
 
 impl Search {
     /// A search from a size that arrives to the largest that this host can send. A round has at most `most_sizes` sizes.
@@ -106,7 +108,7 @@ impl Search {
         let posterior = self.posterior();
         let is_found = posterior.error() <= MOST_ERROR;
         let mut sizes = match (self.is_most_known(), is_found) {
-            (true, _) => self.walk_round(),
+            (true, _) => self.walk_round(is_found),
             (false, true) => self.most_round(),
             // The sizes that are searched for show it as well.
             (false, false) => Vec::new(),
@@ -126,7 +128,8 @@ impl Search {
     pub fn next_probe(&self) -> Option<Probe> {
         let posterior = self.posterior();
         if posterior.error() <= MOST_ERROR {
-            return None;
+            let open = self.walk().filter(|size| self.is_most_known() && !self.is_silent(*size));
+            return open.map(|size| Probe { size, hop: None });
         }
         let (likely, weight) = posterior.likeliest();
         let size = if weight < LIKELY {
@@ -213,14 +216,12 @@ impl Search {
         if self.large.sent >= 8 { both.chance().max(large) } else { both.chance() }
     }
 
-    /// What is known so far; `None` of an MTU that is not yet known.
+    /// What is known so far; `None` of an MTU that is not yet known, and where larger packets may have been lost that would arrive.
     pub fn settled(&self) -> Option<Settled> {
         let error = self.posterior().error();
-        (error <= MOST_ERROR).then(|| Settled {
-            mtu: self.arrived,
-            error,
-            vanishes: self.vanishes(),
-        })
+        let vanishes = self.walk().filter(|_| self.is_most_known());
+        let is_known = error <= MOST_ERROR && vanishes.is_none_or(|size| self.is_silent(size));
+        is_known.then_some(Settled { mtu: self.arrived, error, vanishes })
     }
 
     /// The largest packet that arrived.
@@ -350,15 +351,25 @@ impl Search {
         refusal.filter(|refusal| refusal.mtu >= size).map(|refusal| (size, refusal))
     }
 
-    fn walk_round(&self) -> Vec<u32> {
-        let Some(size) = self.walk() else { return Vec::new() };
-        let times = self.silent.get(&size).copied().unwrap_or(0);
-        let is_sure = libm::pow(self.loss(), f64::from(times)) <= MOST_ERROR;
-        if is_sure { Vec::new() } else { vec![size; 2] }
+    /// That size, so often that no share of losses explains its silence; at once where the path MTU is found.
+    fn walk_round(&self, is_found: bool) -> Vec<u32> {
+        let Some(size) = self.walk().filter(|size| !self.is_silent(*size)) else {
+            return Vec::new();
+        };
+        let open = SURE_SILENCES.saturating_sub(self.silences(size));
+        let times = if is_found { open.clamp(2, MOST_ALIKE_AT_LAST) } else { 2 };
+        vec![size; times as usize]
     }
 
-    /// The size at which packets vanish without a message, where losses do not explain it.
-    fn vanishes(&self) -> Option<u32> {
-        self.walk().filter(|_| self.is_most_known() && self.walk_round().is_empty())
+    /// How often packets of a size were silent, while smaller ones behind them arrived.
+    fn silences(&self, size: u32) -> u32 {
+        self.silent.get(&size).copied().unwrap_or(0)
+    }
+
+    /// Whether packets of a size vanish: neither the losses that were seen explain their silence, nor such of large packets alone.
+    fn is_silent(&self, size: u32) -> bool {
+        let times = self.silences(size);
+        let is_explained = libm::pow(self.loss(), f64::from(times)) > MOST_ERROR;
+        times >= SURE_SILENCES && !is_explained
     }
 }

@@ -1,5 +1,7 @@
 //! Random paths against the search: right or unknown, never wrong.
 
+mod large_losses;
+
 use super::*;
 use crate::framing::IpVersion;
 
@@ -278,7 +280,8 @@ fn one_probe_at_a_time_finds_the_same() {
             count += 1;
         }
         assert_eq!(search.settled().unwrap().mtu, mtu);
-        assert!(count <= 30, "{count} probes for {mtu}");
+        let most = 30 + SURE_SILENCES;
+        assert!(count <= most, "{count} probes for {mtu}");
     }
 }
 

@@ -3,6 +3,11 @@
 /// The most that the chance of a wrong answer may be, where losses are independent.
 pub const MOST_ERROR: f64 = 1e-4;
 
+/// Packets of one size that have to be silent on one flow, between smaller ones that arrive, before it is said that none of that size
+/// arrives there: of a link that loses seven of ten large packets, and no small one, so many in turn are lost with a chance of no more than
+/// [`MOST_ERROR`].
+pub const SURE_SILENCES: u32 = 26;
+
 /// Answers that were waited for, and those of them that did not come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LossEstimate {
@@ -22,6 +27,11 @@ impl LossEstimate {
     pub fn count(&mut self, is_answered: bool) {
         self.sent += 1;
         self.lost += u32::from(!is_answered);
+    }
+
+    /// The share of them that was lost; 0 of none.
+    pub fn share(self) -> f64 {
+        f64::from(self.lost) / f64::from(self.sent.max(1))
     }
 
     /// The chance that at least as many of these packets are lost by chance, where those of `others` and these are lost alike and as many of
@@ -46,9 +56,49 @@ impl LossEstimate {
     }
 }
 
+impl std::ops::Add for LossEstimate {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { sent: self.sent + other.sent, lost: self.lost + other.lost }
+    }
+}
+
+/// The chance that each of these flows loses all of its packets or none, some this and some that, where all lose alike; 1 where they do not.
+pub fn pure_chance(flows: &[LossEstimate]) -> f64 {
+    let is_pure = |flow: &&LossEstimate| flow.lost == 0 || flow.lost == flow.sent;
+    let all = flows.iter().fold(LossEstimate::default(), |all, flow| all + *flow);
+    if !flows.iter().all(|flow| is_pure(&flow)) || all.lost == 0 || all.lost == all.sent {
+        return 1.0;
+    }
+    let share = all.share();
+    let chance = |flow: &LossEstimate| {
+        let sent = f64::from(flow.sent);
+        libm::pow(share, sent) + libm::pow(1.0 - share, sent)
+    };
+    flows.iter().map(chance).product()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_many_silences_no_share_of_seven_in_ten_explains() {
+        let chance = |silences: u32| 0.7_f64.powi(silences.cast_signed());
+        assert!(chance(SURE_SILENCES) <= MOST_ERROR && chance(SURE_SILENCES - 1) > MOST_ERROR);
+    }
+
+    #[test]
+    fn flows_that_lose_everything_beside_some_that_lose_nothing_are_not_alike() {
+        let chance = |flows: &[(u32, u32)]| {
+            pure_chance(&flows.iter().map(|(of, all)| lost(*of, *all)).collect::<Vec<_>>())
+        };
+        assert!(chance(&[(8, 8), (0, 4), (0, 4), (8, 8), (0, 4)]) <= MOST_ERROR);
+        assert!(chance(&[(0, 4); 5]) > 0.9, "none is lost");
+        assert!(chance(&[(8, 8), (0, 4), (1, 5)]) > 0.9, "one loses some");
+        assert!(chance(&[(1, 1), (0, 4)]) > MOST_ERROR, "too few");
+    }
 
     fn lost(lost: u32, sent: u32) -> LossEstimate {
         LossEstimate { sent, lost }

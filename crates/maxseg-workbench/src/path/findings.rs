@@ -2,22 +2,20 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::{Confidence, MOST_ERROR};
+use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
-use super::remedies::{flush, message, of_black_hole, of_dropped, of_the_way_back};
+use super::mtu::MUCH_LOSS;
+use super::remedies::{flush, message, of_black_hole, of_dropped, of_large_loss, of_the_way_back};
 
 use super::misleading::misleading;
 use super::routing_loop::routing_loop;
 use super::silent_host::silent_host;
 use super::{
-    BlackHole, DroppedBy, DroppedHere, LargeLoss, PathFinding, PathFindingKind, PathReport,
-    PortMssState,
+    BlackHole, DroppedBy, DroppedHere, LargeLoss, LossBoundary, PathFinding, PathFindingKind,
+    PathReport, PortMssState,
 };
-
-/// A share of lost packets that shows.
-const MUCH_LOSS: f64 = 0.1;
 
 /// The facts of a report, the gravest first. `has_echo` says whether this user may send echoes.
 pub(super) fn of(report: &PathReport, route: &RouteToHost, has_echo: bool) -> Vec<PathFinding> {
@@ -235,27 +233,40 @@ fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
 
 /// Losses that go by the size of a packet.
 fn large_loss(loss: &LargeLoss, report: &PathReport) -> Option<PathFinding> {
-    let LargeLoss { size_bytes, large, small, is_both_ways } = *loss;
-    let is_much = f64::from(large.lost) >= MUCH_LOSS * f64::from(large.sent);
-    if !is_much || small.lost * 4 > large.lost || large.excess_chance(small) > MOST_ERROR {
+    let LargeLoss { size_bytes, large, small, is_both_ways, boundary } = *loss;
+    if !loss.is_certain() {
         return None;
     }
     let way = if is_both_ways { ", there or on the way back" } else { "" };
     let none = if small.lost == 0 { "none".to_owned() } else { small.lost.to_string() };
+    let sizes = boundary.map_or_else(String::new, |found| found.clause(size_bytes));
     Some(PathFinding {
         kind: PathFindingKind::LargeLoss,
         confidence: Confidence::Confirmed,
         text: format!(
-            "{} of {} packets of {size_bytes} bytes to {} were lost{way}, and {none} of {} small ones between them: a link that damages or \
+            "{} of {} packets of {size_bytes} bytes to {} were lost{way}, and {none} of {} small ones between them{sizes}: a link that damages or \
              drops large packets, or links that share the packets of a flow, of which one takes less",
             large.lost, large.sent, report.address, small.sent
         ),
-        remedy: Some(
-            "look at the interfaces on the way for errors (`ip -s -s link`; `ethtool -S`) and for links that are bundled packet by packet, \
-             whose MTUs have to be equal; until then a smaller MTU of the route avoids it where small packets are not lost"
-                .to_owned(),
-        ),
+        remedy: Some(of_large_loss(loss, report.address)),
     })
+}
+
+impl LossBoundary {
+    /// Where the losses begin, beside those of packets of `size` bytes.
+    fn clause(self, size: u32) -> String {
+        let none = format!(
+            "; of {} packets of {} bytes none was lost",
+            self.none_lost_sent, self.none_lost_bytes
+        );
+        if self.some_lost_bytes == size {
+            return none;
+        }
+        format!(
+            "{none}, of {} packets of {} bytes {}",
+            self.some_lost_sent, self.some_lost_bytes, self.some_lost
+        )
+    }
 }
 
 fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {

@@ -42,8 +42,8 @@ pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};
 pub use mtu::{
-    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, LargeLoss, Misleading, MtuMethod,
-    MtuReport, ReverseMtu, TaughtKernel,
+    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, LargeLoss, LossBoundary, Misleading,
+    MtuMethod, MtuReport, ReverseMtu, TaughtKernel,
 };
 pub use options::{
     FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,

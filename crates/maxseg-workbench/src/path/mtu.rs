@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::{Confidence, LossEstimate, Refusal, Search};
+use maxseg_core::path_mtu::{Confidence, LossEstimate, MOST_ERROR, Refusal, Search};
 
 /// The least MTU that `maxseg tune` gives a route of IPv4: the kernel takes less, and learns no less (`net.ipv4.route.min_pmtu`).
 pub(super) const LEAST_ROUTE_MTU: u32 = 552;
@@ -84,6 +84,51 @@ pub struct LargeLoss {
     pub small: LossEstimate,
     /// Whether they are echoes, whose replies have their size: they may be lost on the way back.
     pub is_both_ways: bool,
+    /// The sizes between which the losses begin, where that was looked for.
+    pub boundary: Option<LossBoundary>,
+}
+
+/// Two sizes: of packets of the one none was lost, of those of the other some were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct LossBoundary {
+    /// The smaller size, bytes.
+    pub none_lost_bytes: u32,
+    /// Packets of it that were sent.
+    pub none_lost_sent: u32,
+    /// The larger size, bytes.
+    pub some_lost_bytes: u32,
+    /// Packets of it that were sent.
+    pub some_lost_sent: u32,
+    /// Those of them that were lost.
+    pub some_lost: u32,
+}
+
+/// A share of lost packets that shows.
+pub(super) const MUCH_LOSS: f64 = 0.1;
+/// Small packets that are lost this often, against large ones, make losses no matter of the size.
+const FEWER: f64 = 0.25;
+/// So many more large packets than small ones are lost, by chance.
+const BY_CHANCE: f64 = 1.0;
+
+impl LargeLoss {
+    /// The share of the large packets that are lost.
+    pub(super) fn share(&self) -> f64 {
+        self.large.share()
+    }
+
+    /// Whether losses go by the size, as chance does not explain.
+    pub(super) fn is_certain(&self) -> bool {
+        let share = self.share();
+        share >= MUCH_LOSS
+            && self.small.share() <= FEWER * share
+            && self.large.excess_chance(self.small) <= MOST_ERROR
+    }
+
+    /// Whether no more large packets are lost than chance explains.
+    pub(super) fn is_by_chance(&self) -> bool {
+        let expected = self.small.share() * f64::from(self.large.sent);
+        f64::from(self.large.lost) <= expected + BY_CHANCE
+    }
 }
 
 /// The path MTU of the way back.

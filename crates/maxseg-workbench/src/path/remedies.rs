@@ -7,7 +7,7 @@ use maxseg_linux::probe::RouteToHost;
 
 use super::mss::segment_in;
 use super::mtu::LEAST_ROUTE_MTU;
-use super::{BlackHole, DroppedBy, DroppedHere, Misleading, PathReport};
+use super::{BlackHole, DroppedBy, DroppedHere, LargeLoss, Misleading, PathReport};
 
 /// The message that a router sends about a packet that is too big.
 pub(super) const fn message(address: IpAddr) -> &'static str {
@@ -30,6 +30,19 @@ fn route_mtu(to: IpAddr, mtu: u32) -> Option<String> {
             "look with `{ip} route get {to}`, then `maxseg tune apply --set route.{to}/{bits}.mtu={mtu}` (`maxseg tune undo` takes it back)"
         )
     })
+}
+
+/// Losses that go by the size of a packet.
+pub(super) fn of_large_loss(loss: &LargeLoss, to: IpAddr) -> String {
+    let look = "look at the interfaces on the way for errors (`ip -s -s link`; `ethtool -S`) and for links that are bundled packet by packet, \
+                whose MTUs have to be equal; until then";
+    let passes = loss.boundary.map(|found| found.none_lost_bytes);
+    match passes.and_then(|mtu| Some((mtu, route_mtu(to, mtu)?))) {
+        Some((mtu, set)) => format!("{look} an MTU of {mtu} of the route avoids it: {set}"),
+        None => {
+            format!("{look} a smaller MTU of the route avoids it where small packets are not lost")
+        }
+    }
 }
 
 /// An MTU at both ends.

@@ -27,7 +27,7 @@ pub(super) fn silent_host(
     }
     let router = report.path_mtu.hops.iter().rev().find_map(|hop| Some((hop.address?, hop.hop)));
     let (shown, remedy) = match router {
-        Some((router, hop)) => of_router(router, hop),
+        Some((router, hop)) => of_router(report, router, hop),
         None => of_next_hop(report, next_hop(report.address, route.source).ok().flatten()?),
     };
     let ports: Vec<String> = ports.iter().map(|one| one.port.to_string()).collect();
@@ -46,15 +46,24 @@ pub(super) fn silent_host(
     })
 }
 
-/// What comes to the host, to look at there.
-const CAPTURE: &str = "`tcpdump -ni any 'icmp or icmp6 or udp portrange 33434-33500'`";
+/// What comes to the host, to look at there: the kinds of packets that the test sends, with the ports of its SYNs.
+fn capture(report: &PathReport) -> String {
+    let ports: Vec<String> = report.mss.ports.iter().map(|one| one.port.to_string()).collect();
+    let syns = if ports.is_empty() {
+        String::new()
+    } else {
+        format!(" or tcp port ({})", ports.join(" or "))
+    };
+    format!("`tcpdump -ni any 'icmp or icmp6 or udp portrange 33434-33500{syns}'`")
+}
 
 /// What is known, and what to do, where a router on the way answers.
-fn of_router(router: IpAddr, hop: u8) -> (String, String) {
+fn of_router(report: &PathReport, router: IpAddr, hop: u8) -> (String, String) {
     (
         format!("the last that answers on the way is {router} (hop {hop})"),
         format!(
-            "look whether the host is up, and what comes to it (there: {CAPTURE}), then for a firewall behind hop {hop} that drops it"
+            "look whether the host is up, and what comes to it (there: {}), then for a firewall behind hop {hop} that drops it",
+            capture(report)
         ),
     )
 }
@@ -68,7 +77,10 @@ fn of_next_hop(report: &PathReport, next: NextHop) -> (String, String) {
             format!(
                 "it answers {how} on {interface}, as {link_address}: it is up, and drops what comes"
             ),
-            format!("look there for a firewall (`nft list ruleset`; what comes: {CAPTURE})"),
+            format!(
+                "look there for a firewall (`nft list ruleset`; what comes: {})",
+                capture(report)
+            ),
         );
     }
     (

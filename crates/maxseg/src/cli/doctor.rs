@@ -22,7 +22,9 @@ Examples:
   maxseg doctor -v
   maxseg doctor --json | jq '.checks[] | select(.state != \"ok\")'
 
-Exit codes: 0 the lab can run, 1 it cannot.")]
+The last lines say what of the lab and of each command is missing or limited.
+
+Exit codes: 0 the lab can run, 1 it cannot, whatever else can.")]
 pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
@@ -61,19 +63,55 @@ const WIDTH: usize = 80;
 const STATE: usize = 9;
 const NAME: usize = 13;
 
+/// Commands beside the lab, with the checks of what they need.
+const COMMANDS: [(&str, &[&str]); 5] = [
+    ("capture", &["packets"]),
+    ("connections", &["sockets", "processes", "options"]),
+    ("explain HOST", &["firewall", "nft", "iptables"]),
+    ("path", &["path"]),
+    ("tune", &["sysctls", "routes", "state"]),
+];
+
 fn text(diagnosis: &Diagnosis, printer: Printer) -> String {
     let lines: String = diagnosis.checks.iter().map(|check| lines(check, printer)).collect();
-    let count = |state| diagnosis.checks.iter().filter(|check| check.state == state).count();
+    let of_commands: Vec<&str> = COMMANDS.iter().flat_map(|(_, names)| *names).copied().collect();
+    let of_lab = |check: &&Check| !of_commands.contains(&check.name);
     let can = if diagnosis.able { "The lab can run here" } else { "The lab cannot run here" };
-    let problems = [(State::Missing, "missing"), (State::Limited, "limited")]
-        .map(|(state, word)| (count(state), word))
+    let lab = match problems(diagnosis.checks.iter().filter(of_lab)) {
+        Some(problems) => format!(" ({problems})"),
+        None => String::new(),
+    };
+    let others: Vec<String> = COMMANDS
+        .iter()
+        .filter_map(|(command, names)| {
+            let mut checks =
+                diagnosis.checks.iter().filter(|check| names.contains(&check.name)).peekable();
+            checks.peek()?;
+            Some(format!("{command}: {}", problems(checks).unwrap_or_else(|| "ok".to_owned())))
+        })
+        .collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        wrapped(&format!("Beside the lab: {}.", others.join("; ")), WIDTH, "")
+    };
+    let lab = wrapped(&format!("{can}{lab}."), WIDTH, "");
+    format!("{lines}\n{}{others}", lab.replacen(can, &printer.bold(can), 1))
+}
+
+/// What is missing and what is limited, by the names of the checks; `None` where nothing is.
+fn problems<'c>(checks: impl Iterator<Item = &'c Check>) -> Option<String> {
+    let checks: Vec<&Check> = checks.collect();
+    let of = |(state, word): (State, &str)| {
+        let found = checks.iter().filter(|check| check.state == state);
+        let names: Vec<&str> = found.map(|check| check.name).collect();
+        (!names.is_empty()).then(|| format!("{} {word}", names.join(" and ")))
+    };
+    let problems: Vec<String> = [(State::Missing, "missing"), (State::Limited, "limited")]
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect::<Vec<_>>();
-    let problems =
-        if problems.is_empty() { String::new() } else { format!(" ({})", problems.join(", ")) };
-    format!("{lines}\n{}{problems}.\n", printer.bold(can))
+        .filter_map(of)
+        .collect();
+    (!problems.is_empty()).then(|| problems.join(", "))
 }
 
 /// A check: state, name and finding; unless its state is ok, also its purpose and the commands that fix it.
@@ -143,12 +181,36 @@ limited  buffers      receive up to 208 KiB, send up to 208 KiB
         let limited = diagnosis(true, vec![check(State::Limited)]);
         assert!(verdict(&limited).is_ok());
         assert!(
-            text(&limited, Printer::silent()).ends_with("\nThe lab can run here (1 limited).\n")
+            text(&limited, Printer::silent())
+                .ends_with("\nThe lab can run here (buffers limited).\n")
         );
         let missing = diagnosis(false, vec![check(State::Missing)]);
         let failure = verdict(&missing).unwrap_err();
         assert_eq!(failure.exit_code(), 1);
         assert!(failure.render().contains("missing: buffers"), "{}", failure.render());
         assert!(text(&missing, Printer::silent()).starts_with("MISSING  buffers"));
+    }
+
+    #[test]
+    fn the_last_lines_say_what_of_each_command_lacks() {
+        let of = |name, state| Check { name, required: false, ..check(state) };
+        let checks = vec![
+            of("kernel", State::Ok),
+            of("qdiscs", State::Missing),
+            of("wake-up", State::Limited),
+            of("packets", State::Missing),
+            of("path", State::Ok),
+            of("sysctls", State::Limited),
+            of("routes", State::Limited),
+            of("state", State::Missing),
+        ];
+        let diagnosis = Diagnosis { schema_version: 1, able: true, checks };
+        let text = text(&diagnosis, Printer::silent());
+        let want = "
+The lab can run here (qdiscs missing, wake-up limited).
+Beside the lab: capture: packets missing; path: ok; tune: state missing,
+sysctls and routes limited.
+";
+        assert!(text.ends_with(want), "{text}");
     }
 }

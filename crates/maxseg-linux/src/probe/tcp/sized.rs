@@ -6,6 +6,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use maxseg_core::framing::Headers;
@@ -38,15 +39,16 @@ const MOST_MSS: u32 = 32_767;
 /// Full segments that are sent at once: with the byte, no more than a new connection may send (RFC 6928).
 const AT_ONCE: u32 = 4;
 /// How long a SYN is waited for: it is sent at 0, 1, 2 and 3 s.
-const SYN_PATIENCE: Duration = Duration::from_millis(3500);
+pub(super) const SYN_PATIENCE: Duration = Duration::from_millis(3500);
 /// How long a segment is waited for, besides round trips: the kernel's timer for a lost one, several times.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// For so long, at least, the last transmission is waited for.
 const LEAST_GRACE: Duration = Duration::from_millis(20);
 /// What a connection says that the far end has ended.
-const ENDED: [io::ErrorKind; 2] = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
+pub(super) const ENDED: [io::ErrorKind; 2] =
+    [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
 /// Between two looks at the socket.
-const LOOK: Duration = Duration::from_millis(2);
+pub(super) const LOOK: Duration = Duration::from_millis(2);
 
 /// Tries a size of IP packets on a connection of its own, in the network namespace of the calling thread.
 ///
@@ -74,6 +76,28 @@ pub fn try_size(
     }
 }
 
+/// Bytes of the headers of a connection's packets, without TCP options.
+pub(super) fn header_bytes(far: SocketAddr) -> u32 {
+    Headers::plain(far.ip().into()).octets()
+}
+
+/// A connection that opens, whose packets have DF and no more than `size` bytes.
+pub(super) fn connect(far: SocketAddr, size: u32) -> io::Result<Socket> {
+    let kind = Type::STREAM.nonblocking();
+    let socket = Socket::new(Domain::for_address(far), kind, Some(Protocol::TCP))?;
+    // The far end gets a RST when it is closed: nothing is sent again, and nothing of it is remembered (`tcp_metrics`).
+    socket.set_linger(Some(Duration::ZERO))?;
+    socket.set_tcp_nodelay(true)?;
+    discover_mtu_by_df(&socket, far.is_ipv6())?;
+    set_tcp_option(&socket, libc::TCP_MAXSEG, size.saturating_sub(header_bytes(far)))?;
+    match socket.connect(&far.into()) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+        other => other?,
+    }
+    Ok(socket)
+}
+
 /// One connection.
 #[derive(Debug)]
 struct Attempt {
@@ -98,23 +122,10 @@ struct FullSegment {
 
 impl Attempt {
     fn start(far: SocketAddr, size: u32, payload: Payload) -> io::Result<Self> {
-        let kind = Type::STREAM.nonblocking();
-        let socket = Socket::new(Domain::for_address(far), kind, Some(Protocol::TCP))?;
-        let header_bytes = Headers::plain(far.ip().into()).octets();
-        // The far end gets a RST when it is closed: nothing is sent again, and nothing of it is remembered (`tcp_metrics`).
-        socket.set_linger(Some(Duration::ZERO))?;
-        socket.set_tcp_nodelay(true)?;
-        discover_mtu_by_df(&socket, far.is_ipv6())?;
-        set_tcp_option(&socket, libc::TCP_MAXSEG, size.saturating_sub(header_bytes))?;
-        match socket.connect(&far.into()) {
-            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
-            other => other?,
-        }
         let room = usize::try_from(size * AT_ONCE + 1).unwrap_or(0);
         Ok(Self {
-            socket: TcpSocket(socket),
-            header_bytes,
+            socket: TcpSocket(connect(far, size)?),
+            header_bytes: header_bytes(far),
             size,
             payload: payload.bytes(room),
             started: Instant::now(),
@@ -144,8 +155,13 @@ impl Attempt {
             return Ok(Some(SizedFate::Limited(most)));
         }
         let len = self.size.saturating_sub(overhead);
-        if !self.write(len * AT_ONCE + 1)? {
-            return Ok(Some(SizedFate::Closed));
+        // Each by itself: what is written at once may pass virtual links as one packet (GSO), and is lost as one there.
+        let mut begin = 0;
+        for bytes in [len; AT_ONCE as usize].into_iter().chain([1]) {
+            if !self.write(begin..begin + bytes)? {
+                return Ok(Some(SizedFate::Closed));
+            }
+            begin += bytes;
         }
         self.sent = Some(FullSegment { at: Instant::now(), len, again_since: None });
         Ok(None)
@@ -182,9 +198,10 @@ impl Attempt {
         is_late.then_some(SizedFate::Silent(silences))
     }
 
-    /// Sends so many bytes of the payload; whether the connection took them.
-    fn write(&self, len: u32) -> io::Result<bool> {
-        let Some(bytes) = self.payload.get(..len as usize) else { return Ok(false) };
+    /// Sends these bytes of the payload; whether the connection took them.
+    fn write(&self, range: Range<u32>) -> io::Result<bool> {
+        let range = range.start as usize..range.end as usize;
+        let Some(bytes) = self.payload.get(range) else { return Ok(false) };
         match self.socket.0.send(bytes) {
             Ok(sent) => Ok(sent == bytes.len()),
             Err(error) if ENDED.contains(&error.kind()) => Ok(false),

@@ -83,19 +83,33 @@ fn learnt_now(to: IpAddr) -> Option<LearntMtu> {
 /// By what the destination or routers answer, or by TCP connections.
 fn by_messages(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
     let mut report = by_datagrams(probing)?;
-    if report.confidence != Confidence::Confirmed
-        && let Some(port) = probing.payload_port(&mss.open_ports())
+    if let Some(port) = probing.payload_port(&mss.open_ports()) {
+        if report.confidence != Confidence::Confirmed {
+            probing.mtu_by_sizes(port, &mut report)?;
+        }
+        if report.large_loss.is_none() && !report.has_unequal_flows() {
+            probing.losses_by_connections(port, &mut report)?;
+        }
+    }
+    if report.large_loss.is_none()
+        && report.size_that_passes().is_some()
+        && !report.has_unequal_flows()
     {
-        probing.mtu_by_sizes(port, &mut report)?;
+        note_once(&mut probing.notes, LOSSES_UNKNOWN.to_owned());
     }
     Ok(report)
 }
+
+/// What is said where nobody answers often enough.
+const LOSSES_UNKNOWN: &str = "it is not tested whether some of the large packets alone are lost: no echo is answered, or this user may send none, datagrams \
+                              are not answered often enough, and no connection shows it (HOST:PORT of an open TCP port does)";
 
 /// By UDP or echoes, or by what routers say where nothing answers these.
 fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
     let mut report =
         MtuReport { interface_bytes: Some(probing.route.interface_mtu), ..MtuReport::default() };
     let (mut reached, mut is_unequal) = (Reached::default(), false);
+    let mut is_udp_limited = true;
     if let Some(mut sizes) = Sizes::new(probing) {
         sizes.run(probing)?;
         probing.listen()?;
@@ -104,7 +118,7 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
             Which::Echo => MtuMethod::IcmpEcho,
         });
         report.take(&mut sizes, probing)?;
-        is_unequal = sizes.is_unequal;
+        (is_unequal, is_udp_limited) = (sizes.is_unequal, sizes.is_rate_limited);
         reached.take(&sizes.search, probing, report.black_hole.as_ref());
     } else {
         let refusals = probing.follow_refusals()?;
@@ -126,7 +140,7 @@ fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
     }
     report.hops = reached.hops(probing);
     if let Some(size) = report.size_that_passes() {
-        report.large_loss = probing.losses_of_echoes(size)?;
+        report.large_loss = probing.losses_of_datagrams(size, is_udp_limited)?;
     }
     Ok(report)
 }

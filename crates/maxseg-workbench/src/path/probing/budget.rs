@@ -39,6 +39,11 @@ impl Budget {
         self.time += time;
     }
 
+    /// Bytes that are sent where a fault was found, to know more of it.
+    pub(super) fn extend_bytes(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
     pub(crate) fn has_left(&self, sent_bytes: u64) -> bool {
         self.begun.elapsed() < self.time && sent_bytes < self.bytes
     }

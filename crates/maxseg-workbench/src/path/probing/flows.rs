@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use maxseg_core::framing::IpVersion;
-use maxseg_core::path_mtu::{LossEstimate, MOST_ERROR, ProbeFate, Refusal, Search};
+use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Refusal, SURE_SILENCES, Search};
 use maxseg_linux::probe::{ProbeKind, Prober, RoundEnd, Shot};
 
 use super::sizes::RATE_LIMIT;
@@ -19,16 +19,12 @@ const MOST_ROUNDS: u32 = 12;
 const MOST_SILENT: u32 = 1;
 /// Sizes of a round.
 const SIZES: usize = 4;
-/// More rounds are not sent on a flow that was not answered: losses that explain so many are no news.
+/// More rounds are not sent on a flow that was not answered.
 const MOST_AGAIN: u32 = 5;
 /// Packets of a size in such a round.
-const ALIKE: u32 = 2;
-
-/// Rounds without an answer to large packets that losses explain with a chance of no more than [`MOST_ERROR`].
-fn rounds_of_silence(loss: f64) -> u32 {
-    let enough = |rounds: &u32| loss.powi((rounds * ALIKE).cast_signed()) <= MOST_ERROR;
-    (1..=MOST_AGAIN).find(enough).unwrap_or(MOST_AGAIN + 1)
-}
+const ALIKE: u32 = 9;
+/// Rounds without an answer to large packets that no share of losses explains.
+const SILENT_ROUNDS: u32 = SURE_SILENCES.div_ceil(ALIKE);
 
 impl Probing<'_> {
     /// Checks on other flows what one has found, which comes first.
@@ -123,16 +119,19 @@ impl Probing<'_> {
         mtu: u32,
     ) -> Result<(), PathError> {
         let began = Instant::now();
-        let silences = rounds_of_silence(self.loss.chance());
         for (flow, prober) in flows {
             let before = prober.sent_bytes;
             let (mut size, mut silent) = (mtu, 0);
             for _ in 0..MOST_AGAIN {
-                if flow.mtu_bytes.is_some() || silent >= silences || !self.has_budget() {
+                if flow.mtu_bytes.is_some() || silent >= SILENT_ROUNDS || !self.has_budget() {
                     break;
                 }
                 self.wait(RATE_LIMIT)?;
-                let sizes = [size, size, self.small()].map(probe);
+                let sizes: Vec<_> = [vec![size; ALIKE as usize], vec![self.small()]]
+                    .concat()
+                    .into_iter()
+                    .map(probe)
+                    .collect();
                 let (pause, patience) = (self.pause(), self.patience());
                 let round =
                     prober.round(&sizes, pause, patience, RoundEnd::LastAnswered, self.stop);
@@ -150,7 +149,7 @@ impl Probing<'_> {
                     break;
                 }
             }
-            if flow.mtu_bytes.is_none() && silent >= silences {
+            if flow.mtu_bytes.is_none() && silent >= SILENT_ROUNDS {
                 flow.vanishes_bytes = Some(size);
             }
             self.other_bytes += prober.sent_bytes - before;
@@ -256,16 +255,5 @@ impl FlowTest<'_> {
             sizes.splice(0..0, [self.likely + 1; 2]);
         }
         sizes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_more_is_lost_the_more_silence_it_takes() {
-        assert_eq!([0.05, 0.15, 0.35].map(rounds_of_silence), [2, 3, 5]);
-        assert!(rounds_of_silence(0.5) > MOST_AGAIN, "never");
     }
 }

@@ -8,34 +8,53 @@ use maxseg_linux::probe::RoundEnd;
 use super::{Probing, Which};
 use crate::path::{LargeLoss, PathError};
 
-/// Two of each in a round of four: whatever answers every other packet answers as many of the one size as of the other.
-const ORDER: [bool; 4] = [true, false, false, true];
-/// So many times in a round. Four large packets are less than the initial window of a connection (RFC 6928), which every queue holds.
-const TURNS: usize = 2;
-/// Rounds that are made of each path: twenty packets of each size.
-const FIRST_ROUNDS: u32 = 5;
-/// And where large packets are lost and small ones are not, for certainty: sixty of each.
-const MOST_ROUNDS: u32 = 15;
-/// So many more large packets than small ones are lost, by chance.
-const BY_CHANCE: u32 = 1;
+/// A round: four large packets, less than the initial window of a connection (RFC 6928), which every queue holds. It reads the same from both
+/// ends and has an odd number of packets: what answers, or drops, every second, third or fourth packet meets both sizes alike.
+const ORDER: [bool; 13] =
+    [false, true, false, false, true, false, false, false, true, false, false, true, false];
+/// Rounds that are made of each path: twenty large packets.
+pub(in crate::path) const FIRST_ROUNDS: u32 = 5;
+/// And where large packets are lost and small ones are not: sixty,
+const MORE_ROUNDS: u32 = 15;
+/// or as many as it takes for certainty, up to a hundred.
+const MOST_ROUNDS: u32 = 25;
 /// Between two rounds: a policer of 1 Mbit/s has passed the packets of the last by then.
-const BETWEEN: Duration = Duration::from_millis(50);
+pub(in crate::path) const BETWEEN: Duration = Duration::from_millis(50);
+/// So few of the small packets are answered where the answers are limited: what is not answered is not lost then.
+const LIMITED: f64 = 0.5;
 
 /// Sends packets of these sizes, and says which were answered.
-type Send<'a, P> = dyn FnMut(&mut P, &[u32]) -> Result<Vec<bool>, PathError> + 'a;
+pub(super) type Send<'a, P> = dyn FnMut(&mut P, &[u32]) -> Result<Vec<bool>, PathError> + 'a;
+
+impl LargeLoss {
+    /// Nothing of packets of this size is counted yet.
+    pub(in crate::path) fn begun(size_bytes: u32) -> Self {
+        Self {
+            size_bytes,
+            large: LossEstimate::default(),
+            small: LossEstimate::default(),
+            is_both_ways: false,
+            boundary: None,
+        }
+    }
+}
 
 impl Probing<'_> {
-    /// The losses of echoes of a size that arrives; `None` where the host answers none, or there is no time left.
-    pub(in crate::path) fn losses_of_echoes(
+    /// The losses of echoes of a size that arrives, or of datagrams where no echo is answered; `None` where neither is, the answers are limited,
+    /// or there is no time left.
+    pub(in crate::path) fn losses_of_datagrams(
         &mut self,
         size: u32,
+        is_udp_limited: bool,
     ) -> Result<Option<LargeLoss>, PathError> {
-        if !self.is_echo_answered {
-            return Ok(None);
-        }
+        let which = match (self.is_echo_answered, self.is_udp_answered && !is_udp_limited) {
+            (true, _) => Which::Echo,
+            (false, true) => Which::Udp,
+            (false, false) => return Ok(None),
+        };
         let mut send = |probing: &mut Self, sizes: &[u32]| {
             let probes: Vec<Probe> = sizes.iter().map(|size| super::probe(*size)).collect();
-            let round = probing.round(Which::Echo, &probes, RoundEnd::LastAnswered)?;
+            let round = probing.round(which, &probes, RoundEnd::LastAnswered)?;
             Ok(round
                 .shots
                 .iter()
@@ -44,7 +63,10 @@ impl Probing<'_> {
         };
         let sizes = (size, self.small());
         let found = self.losses_with(sizes, &mut send)?;
-        Ok(found.map(|found| LargeLoss { is_both_ways: true, ..found }))
+        // A limit of Linux answers six datagrams at once, and then one a second.
+        let is_limited = |found: &LargeLoss| which == Which::Udp && found.small.share() > LIMITED;
+        let found = found.filter(|found| !is_limited(found));
+        Ok(found.map(|found| LargeLoss { is_both_ways: which == Which::Echo, ..found }))
     }
 
     /// The same, where `send` sends the packets.
@@ -54,29 +76,31 @@ impl Probing<'_> {
         send: &mut Send<'_, Self>,
     ) -> Result<Option<LargeLoss>, PathError> {
         self.observer.on_step(&format!("losses of packets of {size} bytes, and of small ones"));
-        let is_large = ORDER.repeat(TURNS);
         let sizes: Vec<u32> =
-            is_large.iter().map(|large| if *large { size } else { small }).collect();
-        let bytes: u64 = sizes.iter().copied().map(u64::from).sum();
-        let mut found = LargeLoss {
-            size_bytes: size,
-            large: LossEstimate::default(),
-            small: LossEstimate::default(),
-            is_both_ways: false,
-        };
+            ORDER.iter().map(|is_large| if *is_large { size } else { small }).collect();
+        let mut found = LargeLoss::begun(size);
         for round in 0..MOST_ROUNDS {
-            let is_by_chance = found.large.lost <= found.small.lost + BY_CHANCE;
-            let is_affordable = self.budget.bytes_left(self.sent_bytes()) > bytes;
-            if (round >= FIRST_ROUNDS && is_by_chance) || !self.has_budget() || !is_affordable {
+            let is_enough = (round >= FIRST_ROUNDS && found.is_by_chance())
+                || (round >= MORE_ROUNDS && found.is_certain());
+            if is_enough || !self.affords(&sizes) {
                 break;
             }
-            for (is_large, is_answered) in is_large.iter().zip(send(self, &sizes)?) {
+            for (is_large, is_answered) in ORDER.iter().zip(send(self, &sizes)?) {
                 let counted = if *is_large { &mut found.large } else { &mut found.small };
                 counted.count(is_answered);
             }
             self.wait(BETWEEN)?;
         }
+        if found.is_certain() && found.small.lost == 0 {
+            found.boundary = self.loss_boundary(&found, small, send)?;
+        }
         // Of a size of which nothing is answered it is not known what is lost: many hosts answer small echoes alone.
         Ok((found.large.lost < found.large.sent).then_some(found))
+    }
+
+    /// Whether time and bytes are left for packets of these sizes.
+    pub(in crate::path) fn affords(&self, sizes: &[u32]) -> bool {
+        let bytes: u64 = sizes.iter().copied().map(u64::from).sum();
+        self.has_budget() && self.budget.bytes_left(self.sent_bytes()) > bytes
     }
 }

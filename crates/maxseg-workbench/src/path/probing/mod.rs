@@ -6,6 +6,7 @@ mod flows;
 mod hole;
 mod hops;
 mod large_loss;
+mod loss_boundary;
 mod refusals;
 mod sizes;
 mod trips;
@@ -26,6 +27,7 @@ use super::{PathError, PathObserver, PathOptions, note_once};
 pub(super) use budget::Budget;
 pub(super) use dropped::Own;
 pub(super) use hole::{Asked, EndOf, LARGE};
+pub(super) use large_loss::{BETWEEN, FIRST_ROUNDS};
 pub(super) use sizes::Sizes;
 pub(super) use trips::Trips;
 use unreachable::Unreachable;
@@ -125,7 +127,7 @@ impl<'t> Probing<'t> {
         let udp = udp.map_err(|error| notes.push(format!("no UDP probes: {error}"))).ok();
         let echo = Prober::new(to, ProbeKind::Echo).ok();
         if echo.is_none() {
-            notes.push("no ICMP echoes: this user may not send them (CAP_NET_RAW, or net.ipv4.ping_group_range), so it is not tested whether some of the large packets alone are lost".to_owned());
+            notes.push("no ICMP echoes: this user may not send them (CAP_NET_RAW, or net.ipv4.ping_group_range)".to_owned());
         }
         let watch = TooBigWatch::open(route.source, to).ok();
         Ok(Self {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use maxseg_core::path_mtu::{ProbeFate, Search};
+use maxseg_core::path_mtu::{ProbeFate, SURE_SILENCES, Search};
 use maxseg_linux::probe::{Round, RoundEnd, Shot};
 
 use super::{Probing, Which, probe};
@@ -14,6 +14,8 @@ use crate::path::PathError;
 const SIZES: usize = 10;
 /// So many packets in turn at the end of a round that nobody answers show a limit, and no loss.
 const TAIL: usize = 2;
+/// Echoes of one size in a round: every queue holds so many.
+const ECHOES: u32 = 9;
 /// Linux allows one a second (`icmp_ratelimit`).
 pub(super) const RATE_LIMIT: Duration = Duration::from_millis(1050);
 
@@ -115,7 +117,7 @@ impl Sizes {
         let round = probing.round(Which::Udp, &sizes.map(probe), RoundEnd::LastAnswered)?;
         self.note(&round, probing);
         let arrived = self.search.at_least();
-        if arrived > by_echo {
+        if arrived > by_echo && !Self::is_echoed(arrived, probing)? {
             self.which = Which::Udp;
             self.is_unequal = true;
             // That larger echoes were silent shows nothing of datagrams: the reply was lost, or echoes take another path.
@@ -126,6 +128,18 @@ impl Sizes {
             ));
         }
         Ok(())
+    }
+
+    /// Whether an echo of a size is answered after all: losses made the size of those that are seem smaller.
+    fn is_echoed(size: u32, probing: &mut Probing<'_>) -> Result<bool, PathError> {
+        for _ in 0..SURE_SILENCES.div_ceil(ECHOES) {
+            let echoes = vec![probe(size); ECHOES as usize];
+            let round = probing.round(Which::Echo, &echoes, RoundEnd::LastAnswered)?;
+            if round.shots.iter().chain(&round.late).any(|shot| shot.arrival().is_some()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn note(&mut self, round: &Round, probing: &Probing<'_>) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use maxseg_core::path_mtu::{ProbeFate, Refusal, Search, Settled};
+use maxseg_core::path_mtu::{ProbeFate, Refusal, SURE_SILENCES, Search, Settled};
 use maxseg_linux::probe::tcp::raw::{
     Contradiction, RawError, RawFate, RawOptions, RawProbe, RawProber,
 };
@@ -38,8 +38,6 @@ const FIRST_SIZES: usize = 6;
 const OTHER_SIZES: usize = 3;
 /// More rounds are not made: each settles something, unless nothing answers.
 const MOST_ROUNDS: u32 = 24;
-/// So many packets that are not answered, while smaller ones behind them are, losses of 5% explain with a chance of 6·10⁻⁶.
-const SILENCES: u32 = 4;
 /// So many rounds without any answer show that a firewall lets only what belongs to a connection pass.
 const MOST_SILENT: u32 = 3;
 
@@ -91,6 +89,9 @@ impl DsackTest {
         self.confirm_silence(0, is_over, is_stopped)?;
         self.expected = self.settled(0);
         let others: Vec<usize> = (1..self.searches.len()).collect();
+        // That packets vanish on one of them takes as many as this.
+        let of_a_flow = u64::from(SURE_SILENCES) * u64::from(self.arrived(0).unwrap_or(0));
+        self.most_bytes += of_a_flow * others.len() as u64;
         if self.arrived(0).is_some() { self.search(&others, is_over) } else { Ok(()) }
     }
 
@@ -235,7 +236,7 @@ impl DsackTest {
     pub(super) fn vanishes(&self, flow: usize) -> Option<u32> {
         let size = self.expected?.mtu;
         let search = self.searches.get(flow)?;
-        let is_silent = self.silences.get(flow).is_some_and(|times| *times >= SILENCES);
+        let is_silent = self.silences.get(flow).is_some_and(|times| *times >= SURE_SILENCES);
         let is_less = self.arrived(flow).is_some_and(|arrived| arrived < size);
         let is_refused = search.refusals().any(|(refused, _)| refused == size);
         (is_silent && is_less && !is_refused).then_some(size)

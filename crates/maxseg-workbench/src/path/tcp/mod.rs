@@ -1,6 +1,7 @@
 //! The path MTU by TCP, where a port takes connections: what arrives is proven, whatever routers say or keep to themselves.
 
 mod by_dsack;
+mod by_losses;
 mod by_sizes;
 mod dsack;
 mod sized;

@@ -25,7 +25,7 @@ pub(super) struct SizedMtu {
 }
 
 /// More connections are not opened.
-pub(super) const MOST_CONNECTIONS: usize = 12;
+pub(super) const MOST_CONNECTIONS: usize = 22;
 /// Bytes of a SYN: what has arrived before anything else.
 const SYN: u32 = 60;
 

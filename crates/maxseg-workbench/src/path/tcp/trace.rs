@@ -79,7 +79,7 @@ fn end_of(answers: &Answers, to: IpAddr) -> Option<u8> {
 
 impl MtuReport {
     /// Whether paths of equal cost have different MTUs.
-    pub(super) fn has_unequal_flows(&self) -> bool {
+    pub(in crate::path) fn has_unequal_flows(&self) -> bool {
         let mut sizes = self.flows.iter().filter_map(|flow| flow.mtu_bytes);
         let first = sizes.next();
         sizes.any(|size| Some(size) != first)

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::path::{
-    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, LargeLoss, MtuMethod, MtuReport,
-    TaughtKernel,
+    BlackHole, DroppedBy, DroppedHere, FlowMtu, HopReport, LargeLoss, LossBoundary, MtuMethod,
+    MtuReport, TaughtKernel,
 };
 
 /// The path MTU and what shows it.
@@ -67,6 +67,8 @@ struct LargeLossEntry {
     small_lost: u32,
     /// Whether they are echoes, whose replies are as large: they may be lost on the way back.
     is_both_ways: bool,
+    /// The sizes between which the losses begin; null where that was not looked for, or not found.
+    boundary: Option<LossBoundary>,
 }
 
 impl LargeLossEntry {
@@ -78,6 +80,7 @@ impl LargeLossEntry {
             small_sent: loss.small.sent,
             small_lost: loss.small.lost,
             is_both_ways: loss.is_both_ways,
+            boundary: loss.boundary,
         }
     }
 }

@@ -48,6 +48,8 @@ fn a_host_that_answers_nothing_is_a_fault() {
         let text = report["findings"][0]["text"].as_str().unwrap();
         assert!(text.starts_with("10.9.2.2 answers nothing: no echo, no UDP datagram"), "{text}");
         assert!(text.ends_with("the last that answers on the way is 10.9.1.1 (hop 1)"), "{text}");
+        let remedy = report["findings"][0]["remedy"].as_str().unwrap();
+        assert!(remedy.contains("33434-33500 or tcp port (") && remedy.contains("80"), "{remedy}");
     }
     let Some((report, exit)) = net.report_to_nobody(&[TO[0]]) else { return };
     assert_eq!((findings(&report), exit), (vec!["host-silent"], 3), "{report:#}");

@@ -114,11 +114,45 @@ fn large_packets_of_which_half_are_lost_are_a_fault() {
         let [of, missing] = ["sent", "lost"].map(|key| loss[key].as_u64().unwrap());
         assert!(of >= 24 && missing * 3 > of && missing * 3 < of * 2, "{loss}");
         assert!(findings(&report).contains(&"large-loss") && code == 3, "{report:#}");
+        let [none, some] =
+            ["none_lost_bytes", "some_lost_bytes"].map(|key| loss["boundary"][key].as_u64());
+        assert!(none <= Some(1300) && none >= Some(1300 - 40), "{loss}");
+        assert!(some > Some(1300) && some <= Some(1300 + 40), "{loss}");
+        let remedies = report["findings"].to_string();
+        assert!(remedies.contains(&format!("mtu={}", none.unwrap())), "{report:#}");
     }
     let Some(whole) = Net::with_mtu(1500) else { return };
     let (report, code) = whole.report(&[TO[0]]);
     assert_eq!((&report["path_mtu"]["large_loss"]["lost"], code), (&0.into(), 0), "{report:#}");
     assert_eq!(findings(&report), [""; 0], "{report:#}");
+}
+
+/// Of a host that answers neither echoes nor datagrams: by what the kernel of an ordinary user sends again.
+#[test]
+fn an_ordinary_user_learns_that_large_segments_alone_are_lost() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    if !net.mute_b() {
+        return;
+    }
+    let loss = |report: &Value| {
+        let loss = &report["path_mtu"]["large_loss"];
+        ["sent", "lost", "small_sent", "small_lost"].map(|key| loss[key].as_u64().unwrap())
+    };
+    let Some((report, code)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
+    assert_eq!((loss(&report), code), ([20, 0, 45, 0], 0), "{report:#}");
+    assert_eq!(findings(&report), [""; 0], "{report:#}");
+    let every_other = "ip saddr 10.9.1.2 meta length > 1300 numgen inc mod 2 == 0 drop";
+    net.router_rules("forward", &[every_other]);
+    let Some((report, code)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
+    assert_eq!((mtu(&report).0, mtu(&report).2, code), (1500, "confirmed", 3), "{report:#}");
+    assert_eq!(findings(&report), ["large-loss"], "{report:#}");
+    let [sent, lost, _, small_lost] = loss(&report);
+    assert!(lost * 3 > sent && lost * 3 < sent * 2 && small_lost == 0, "{report:#}");
+    assert_eq!(report["path_mtu"]["large_loss"]["is_both_ways"], false, "{report:#}");
+    // Who sends the service nothing is told what is not known.
+    let arguments = [&target(TO[0]), "--no-payload"];
+    let Some((report, _)) = net.report_to_nobody(&arguments) else { return };
+    assert_eq!(report["path_mtu"]["large_loss"], Value::Null, "{report:#}");
 }
 
 /// A firewall that says so, and no MTU: no host learns of it what passes.

@@ -1,0 +1,70 @@
+//! How many full segments are lost, by connections of an ordinary user.
+
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use maxseg_core::path_mtu::{LossEstimate, MOST_ERROR, pure_chance};
+use maxseg_linux::probe::tcp::losses::{SegmentLosses, count_losses};
+use maxseg_linux::probe::tcp::payload::Payload;
+
+use crate::path::probing::{BETWEEN, FIRST_ROUNDS, Probing};
+use crate::path::{FlowMtu, LargeLoss, MtuReport, PathError};
+
+/// More connections are not opened: forty full segments.
+const MOST_CONNECTIONS: u32 = 10;
+
+impl Probing<'_> {
+    /// Counts the losses of segments of a size that arrives on connections to this port, and tells flows on which none of them arrives.
+    pub(in crate::path) fn losses_by_connections(
+        &mut self,
+        port: u16,
+        report: &mut MtuReport,
+    ) -> Result<(), PathError> {
+        let Some(size) = report.size_that_passes() else { return Ok(()) };
+        let (far, payload) = (SocketAddr::new(self.to, port), Payload::of_port(port));
+        self.observer.on_step(&format!("losses of segments in packets of {size} bytes"));
+        self.observer.on_warning(&format!(
+            "TCP port {port} gets up to {MOST_CONNECTIONS} connections that show whether large segments alone are lost, each with {}; --no-payload \
+             leaves them out",
+            payload.words()
+        ));
+        let (stop, budget) = (self.stop, self.budget);
+        let is_over = move || stop.load(Ordering::Relaxed) || !budget.has_left(0);
+        let (mut found, mut connections) = (LargeLoss::begun(size), Vec::new());
+        for round in 0..MOST_CONNECTIONS {
+            let is_enough = round >= FIRST_ROUNDS && (found.is_by_chance() || found.is_certain());
+            if is_enough || !self.affords(&[SegmentLosses::payload_bytes(size)]) {
+                break;
+            }
+            let counted = count_losses(far, size, payload, &is_over)
+                .map_err(|source| PathError::socket("open a connection", source))?;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(PathError::Stopped);
+            }
+            let Some(counted) = counted.filter(|counted| counted.large.sent > 0) else { break };
+            found.large = found.large + counted.large;
+            found.small = found.small + counted.small;
+            self.other_bytes += u64::from(size) * u64::from(counted.large.sent);
+            connections.push(counted);
+            self.wait(BETWEEN)?;
+        }
+        let large: Vec<LossEstimate> = connections.iter().map(|one| one.large).collect();
+        if pure_chance(&large) <= MOST_ERROR {
+            report.flows = connections.iter().map(|one| flow(one, port, size)).collect();
+        } else if found.large.lost < found.large.sent {
+            report.large_loss = Some(found);
+        }
+        Ok(())
+    }
+}
+
+/// What a connection shows, on which all of these packets arrive, or none.
+fn flow(connection: &SegmentLosses, port: u16, size: u32) -> FlowMtu {
+    let arrives = connection.large.lost == 0;
+    FlowMtu {
+        source_port: connection.source_port,
+        destination_port: port,
+        mtu_bytes: arrives.then_some(size),
+        vanishes_bytes: (!arrives).then_some(size),
+    }
+}

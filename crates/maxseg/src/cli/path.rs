@@ -54,7 +54,8 @@ A message of a router that a UDP datagram or a TCP segment is too big enters thi
 shrinks every connection to that destination: what the kernel has learnt is printed, and logged before the first probe \
 (/var/lib/maxseg as root, else ~/.local/state/maxseg). --forget removes that, and nothing else (root).
 
-Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB above; transfers with one fill the path.
+Without a far end, the test sends at most 200 kB up to an MTU of 1500, 1 MB above, and about twice as much where large packets vanish or \
+are lost; transfers with one fill the path.
 
 Exit codes: 0 done, 1 unknown host, no route, no answer at all (not even to ARP), an IP version that could not be tested though there is a route, a far end that \
 did not do its part, or a direction that was not measured with it, 2 usage, 3 a fault was \

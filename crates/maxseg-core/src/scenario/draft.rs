@@ -1,6 +1,6 @@
 //! A scenario file with values set from outside, before it is read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use toml::{Table, Value};
@@ -14,7 +14,7 @@ use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};
 // circle: a draft describes its sweep, and a sweep sets its values in the draft.
 use super::sweep::{POINT, Sweep};
-use super::{Location, Scenario, ScenarioError, ScenarioSpec};
+use super::{Location, Scenario, ScenarioError, ScenarioSpec, StackFile};
 
 /// The longest path (RFC 791: time to live).
 const MOST_HOPS: usize = 255;
@@ -28,6 +28,8 @@ pub struct Draft {
     text: Arc<str>,
     table: Table,
     overrides: Vec<Override>,
+    /// The stack files that the sweep names, under the names there.
+    pub(super) stack_files: Arc<BTreeMap<String, StackFile>>,
 }
 
 /// A value that was not written in the file, or not where it stands now.
@@ -50,7 +52,13 @@ impl Draft {
             let location = location_of(file, text, span);
             ScenarioError { what, key: String::new(), location, hint: hint.to_owned() }
         })?;
-        let draft = Self { file: file.into(), text: text.into(), table, overrides: Vec::new() };
+        let draft = Self {
+            file: file.into(),
+            text: text.into(),
+            table,
+            overrides: Vec::new(),
+            stack_files: Arc::default(),
+        };
         draft.check_lengths()?;
         Ok(draft)
     }
@@ -84,6 +92,7 @@ impl Draft {
             text: Arc::clone(&self.text),
             table: kept.map(|(key, value)| (key.clone(), value.clone())).collect(),
             overrides: self.overrides.clone(),
+            stack_files: Arc::clone(&self.stack_files),
         }
     }
 

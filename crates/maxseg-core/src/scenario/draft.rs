@@ -14,7 +14,9 @@ use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};
 // circle: a draft describes its sweep, and a sweep sets its values in the draft.
 use super::sweep::{POINT, Sweep};
-use super::{Location, Scenario, ScenarioError, ScenarioSpec, StackFile};
+// circle: a draft keeps the stack files that its sweep names, and a stack file is set in a draft.
+use super::stack_file::StackFile;
+use super::{Location, Scenario, ScenarioError, ScenarioSpec};
 
 /// The longest path (RFC 791: time to live).
 const MOST_HOPS: usize = 255;
@@ -28,8 +30,7 @@ pub struct Draft {
     text: Arc<str>,
     table: Table,
     overrides: Vec<Override>,
-    /// The stack files that the sweep names, under the names there.
-    pub(super) stack_files: Arc<BTreeMap<String, StackFile>>,
+    pub(super) stack_files: Arc<BTreeMap<String, StackFile>>, // by the names in the sweep
 }
 
 /// A value that was not written in the file, or not where it stands now.

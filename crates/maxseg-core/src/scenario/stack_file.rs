@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use super::draft::steps;
 use super::key::{BOTH_STACKS, KeyStep};
 use super::locate::Origin;
+// circle: a sweep names stack files, and has its points given them.
 use super::sweep::POINT;
 use super::{Draft, End, ScenarioError};
 use crate::settings::{ROOT_STACK, SettingsSpec, is_stack_file, stack};

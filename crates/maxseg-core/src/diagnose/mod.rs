@@ -66,9 +66,9 @@ pub use quality::{Quality, Reason, ReasonCode};
 pub(crate) use queueing::QUEUEING;
 pub(crate) use shrunk_window::{has_slow_reader, smaller_window};
 pub use socket::{
-    SocketDiagnosis, SocketFinding, closed_and_still, closing_in_words, diagnose_socket,
-    fills_receive_window, holds_small_segments, sends_in_vain, shares_queue, socket_findings,
-    waits_for_reader, window_waits_in_queue,
+    LimitsOverTime, SocketDiagnosis, SocketFinding, closed_and_still, closing_in_words,
+    diagnose_socket, fills_receive_window, holds_small_segments, sends_in_vain, shares_queue,
+    socket_findings, waits_for_reader, window_waits_in_queue,
 };
 pub(crate) use trip_view::{CLOCK_STEP, is_at_sender};
 

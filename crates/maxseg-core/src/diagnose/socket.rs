@@ -9,6 +9,8 @@ mod black_hole;
 mod closing;
 mod findings;
 mod in_vain;
+mod losing;
+mod over_time;
 mod receiving;
 mod room;
 mod steadiness;
@@ -19,6 +21,7 @@ use std::borrow::Cow;
 pub use closing::{closed_and_still, closing_in_words};
 pub use findings::{SocketFinding, socket_findings};
 pub use in_vain::sends_in_vain;
+pub use over_time::LimitsOverTime;
 pub use receiving::{fills_receive_window, waits_for_reader};
 pub use room::holds_small_segments;
 
@@ -218,7 +221,9 @@ impl Judge<'_> {
     /// Packets wait in a queue, as the round trips show.
     fn is_queueing(&self) -> bool {
         let times = if self.is_reordered() { HOLDS_QUEUE * OVERTAKING_SAVES } else { QUEUEING };
-        self.takes_longer(times) && self.round_trip_s() > self.least_s() + QUEUEING_S
+        !self.losses_hold()
+            && self.takes_longer(times)
+            && self.round_trip_s() > self.least_s() + QUEUEING_S
     }
 
     /// The median of the smoothed round trips, in seconds; the last one where it was not looked at often enough.
@@ -305,6 +310,8 @@ impl Judge<'_> {
             seen
         } else if state.has_room() {
             self.room()
+        } else if self.losses_hold() {
+            is_sure(LimitedBy::Congestion)
         } else if let Some(gain) = state.bbr_pacing_gain {
             let starts = gain > BBR_STARTUP_GAIN && !self.long_queue_stood();
             is_sure(if starts { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
@@ -372,8 +379,8 @@ fn confidence(first: LimitShare, limits: &[LimitShare], evidence: &SocketEvidenc
 }
 
 /// The parts that hold for long enough as shares, largest first; equal limits are one.
-fn shares<const PARTS: usize>(parts: [(LimitedBy, f64); PARTS]) -> Vec<LimitShare> {
-    let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
+fn shares(parts: impl IntoIterator<Item = (LimitedBy, f64)> + Clone) -> Vec<LimitShare> {
+    let all: f64 = parts.clone().into_iter().map(|(_, seconds)| seconds).sum();
     let mut limits: Vec<LimitShare> = Vec::new();
     for (kind, seconds) in parts {
         let share = if all > 0.0 { seconds / all } else { 0.0 };

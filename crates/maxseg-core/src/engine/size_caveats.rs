@@ -4,7 +4,7 @@ use super::Caveat;
 use crate::framing::Framing;
 use crate::mss::black_hole::LEAST_PROBING_WINDOW;
 use crate::path::{Discipline, HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
-use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario, SearchFromStart};
+use crate::scenario::{End, Flow, FlowKind, MssDecision, MssSearch, NoProbe, Scenario};
 use crate::units::Bytes;
 
 /// What becomes of packets that are not what was asked for, or too large for a hop, where every sender that probes for a
@@ -144,7 +144,7 @@ fn above_mtu(
 }
 
 /// How a sender that probes from the start comes to its segment size.
-fn search_words(mss: &MssDecision, search: SearchFromStart) -> String {
+fn search_words(mss: &MssDecision, search: MssSearch) -> String {
     let begins = format!(
         "mtu_probing = \"always\" (tcp_mtu_probing = 2) begins with {} (tcp_base_mss)",
         search.first
@@ -154,16 +154,24 @@ fn search_words(mss: &MssDecision, search: SearchFromStart) -> String {
     } else {
         ""
     };
-    let grows = if search.is_held {
-        format!("; no larger size is probed: that needs a receive window of {}", search.needed)
-    } else {
-        format!(
+    begins + halved + &probe_words(mss, search)
+}
+
+/// What probes make of the size that passes.
+fn probe_words(mss: &MssDecision, search: MssSearch) -> String {
+    match search.held {
+        Some(NoProbe::Window) => {
+            format!("; no larger size is probed: that needs a receive window of {}", search.needed)
+        }
+        Some(NoProbe::Data) => {
+            format!("; no larger size is probed: that needs {} to be sent at a time", search.needed)
+        }
+        None => format!(
             "; probes find {} while the congestion window has {LEAST_PROBING_WINDOW} segments or more and {} or more wait to be \
              sent, and else segments stay as they are",
             mss.effective, search.needed
-        )
-    };
-    begins + halved + &grows
+        ),
+    }
 }
 
 fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Caveat> {
@@ -184,7 +192,7 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
         let text = format!("{decision}: the path's smallest MTU is {mtu}, so {fate}");
         return Some(Caveat::new("mss-above-mtu", text));
     }
-    if let Some(search) = mss.search {
+    if let Some(search) = mss.search.filter(|search| search.is_from_start) {
         return Some(Caveat::new(
             "mtu-search",
             format!("{decision}: {}", search_words(mss, search)),
@@ -193,16 +201,18 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
     if mss.is_lowered_by_path() {
         let how = match mss.timeouts {
             0 => "which the sender learns by ICMP; it sends its first segments twice".to_owned(),
-            _ if scenario.runs_linux(flow) => {
-                "without an ICMP message; Linux finds a smaller size at the first timeout that comes 3 s or more after the \
-                 first retransmission (tcp_retries1), and nothing arrives until then; probes find a larger one while its window \
-                 has 11 segments or more"
-                    .to_owned()
-            }
-            n => format!(
-                "without an ICMP message; the sender finds a smaller size after {n} consecutive timeouts, and \
+            n => match mss.search {
+                Some(search) => format!(
+                    "without an ICMP message; Linux finds {} at the first timeout that comes 3 s or more after the first \
+                     retransmission (tcp_retries1), and nothing arrives until then{}",
+                    search.first,
+                    probe_words(mss, search)
+                ),
+                None => format!(
+                    "without an ICMP message; the sender finds a smaller size after {n} consecutive timeouts, and \
                  nothing arrives until then"
-            ),
+                ),
+            },
         };
         let text = format!("{decision}: the path's smallest MTU is {mtu}, {how}");
         return Some(Caveat::new("mss-lowered", text));

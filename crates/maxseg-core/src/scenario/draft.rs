@@ -1,6 +1,6 @@
 //! A scenario file with values set from outside, before it is read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use toml::{Table, Value};
@@ -14,6 +14,8 @@ use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};
 // circle: a draft describes its sweep, and a sweep sets its values in the draft.
 use super::sweep::{POINT, Sweep};
+// circle: a draft keeps the stack files that its sweep names, and a stack file is set in a draft.
+use super::stack_file::StackFile;
 use super::{Location, Scenario, ScenarioError, ScenarioSpec};
 
 /// The longest path (RFC 791: time to live).
@@ -28,6 +30,7 @@ pub struct Draft {
     text: Arc<str>,
     table: Table,
     overrides: Vec<Override>,
+    pub(super) stack_files: Arc<BTreeMap<String, StackFile>>, // by the names in the sweep
 }
 
 /// A value that was not written in the file, or not where it stands now.
@@ -50,7 +53,13 @@ impl Draft {
             let location = location_of(file, text, span);
             ScenarioError { what, key: String::new(), location, hint: hint.to_owned() }
         })?;
-        let draft = Self { file: file.into(), text: text.into(), table, overrides: Vec::new() };
+        let draft = Self {
+            file: file.into(),
+            text: text.into(),
+            table,
+            overrides: Vec::new(),
+            stack_files: Arc::default(),
+        };
         draft.check_lengths()?;
         Ok(draft)
     }
@@ -84,6 +93,7 @@ impl Draft {
             text: Arc::clone(&self.text),
             table: kept.map(|(key, value)| (key.clone(), value.clone())).collect(),
             overrides: self.overrides.clone(),
+            stack_files: Arc::clone(&self.stack_files),
         }
     }
 

@@ -23,9 +23,16 @@ pub(super) struct KeyError {
 /// No key of a scenario has more words than `hop.NAME.reverse.errors.INDEX.rate` and a few.
 const DEEPEST: usize = 12;
 
-/// Every place in `table` that `key` names. `hop.NAME` is the hop of that name, `hop.*` every hop;
+/// The key that gives both hosts a stack, as `--stack` does.
+pub(super) const BOTH_STACKS: &str = "stack";
+
+/// Every place in `table` that `key` names. `stack` is that of both hosts, `hop.NAME` is the hop of that name, `hop.*` every hop;
 /// numbers count from 0. The last steps need not exist yet.
 pub(super) fn places(table: &Table, key: &str) -> Result<Vec<Vec<KeyStep>>, KeyError> {
+    if key.trim() == BOTH_STACKS {
+        let of = |end: &str| [end, "stack"].map(|word| KeyStep::Key(word.to_owned())).to_vec();
+        return Ok(["sender", "receiver"].map(of).to_vec());
+    }
     let words: Vec<&str> = key.split('.').map(str::trim).collect();
     if words.iter().any(|word| word.is_empty()) {
         return Err(KeyError {

@@ -40,7 +40,7 @@ pub use error::{Excerpt, Location, ScenarioError};
 pub use hop_range::HopRange;
 pub use host::Host;
 pub use lab::{LabBackend, LabOptions, LabTraffic};
-pub use mss::{MssDecision, SearchFromStart};
+pub use mss::{MssDecision, MssSearch, NoProbe};
 pub use request::RequestPlan;
 pub use spec::{ConnectionUse, FlowKindName, ScenarioSpec};
 pub use stack_file::StackFile;

@@ -1,7 +1,7 @@
 //! Which segment size a connection uses, and why.
 
 use super::host_rules::segment;
-use super::{Flow, Scenario};
+use super::{Flow, FlowKind, Scenario};
 use crate::framing::{Headers, TCP_TIMESTAMPS};
 use crate::mss::black_hole::{MtuSearch, Passes, Search};
 use crate::mss::linux::{PathMtu, bound_to_half_window, learn};
@@ -41,19 +41,31 @@ pub struct MssDecision {
     pub clears_df: bool,
     /// After how many timeouts in a row it finds that; 0 where it need not.
     pub timeouts: u32,
-    /// The search of a sender that probes from the start; `effective` is what it finds.
-    pub search: Option<SearchFromStart>,
+    /// The search of a sender of Linux that probes for larger sizes; `effective` is what it ends at.
+    pub search: Option<MssSearch>,
 }
 
-/// Sizes of a sender that looks for the path MTU from the start (`tcp_mtu_probing = 2`).
+/// Sizes of a sender that looks for the path MTU by probes, from the start (`tcp_mtu_probing = 2`) or once full segments were lost again and
+/// again (1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SearchFromStart {
-    /// Payload of the first segments.
+pub struct MssSearch {
+    /// Whether it probes from the start.
+    pub is_from_start: bool,
+    /// Payload of the first segments where it probes from the start, and else of those that pass first.
     pub first: Mss,
     /// Bytes that have to wait to be sent, and that the peer has to offer, before the first probe goes.
     pub needed: Bytes,
-    /// Whether the peer never offers that much, so that no probe goes.
-    pub is_held: bool,
+    /// Why no probe goes; `None` where one may.
+    pub held: Option<NoProbe>,
+}
+
+/// Why no probe for a larger size goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoProbe {
+    /// The peer never offers so large a window.
+    Window,
+    /// The flow never has so much to send at a time.
+    Data,
 }
 
 impl MssDecision {
@@ -124,15 +136,30 @@ impl Scenario {
         let Found { size: unbound, timeouts, search } = match sender.mtu_probing {
             MtuProbing::Always if self.runs_linux(flow) => {
                 let allowed = if probes { allowed } else { Bytes::new(u64::MAX) };
-                let offered = self.most_offered(flow, initial);
-                search_from_the_start(sender, (initial, told, clamp), allowed, offered)
+                let rules = sender.linux.map(|rules| rules.mtu_search()).unwrap_or_default();
+                let search = Search::from_the_start(rules, clamp);
+                let first = Mss::new(search.low()).map_or(initial, |low| low.min(initial));
+                let found = black_hole::found(search, first.min(told), allowed);
+                let (low, timeouts) = found.unwrap_or((first.min(told), 0));
+                let probes = self.probes(flow, rules, (low, initial, told), allowed);
+                let size = if found.is_some() { probes.ends_at } else { low };
+                Found { size, timeouts, search: Some(probes.search(true, first)) }
             }
             MtuProbing::InBlackHole | MtuProbing::Always if probes => {
                 let rules = self.runs_linux(flow).then_some(sender.linux).flatten();
                 let rules = rules.map(|rules| rules.mtu_search()).unwrap_or_default();
                 let found = black_hole::found(Search::new(rules, clamp), told, allowed);
                 let (size, timeouts) = found.unwrap_or((told, 0));
-                Found { size, timeouts, search: None }
+                if timeouts > 0 && self.runs_linux(flow) {
+                    let probes = self.probes(flow, rules, (size, initial, told), allowed);
+                    Found {
+                        size: probes.ends_at,
+                        timeouts,
+                        search: Some(probes.search(false, size)),
+                    }
+                } else {
+                    Found { size, timeouts, search: None }
+                }
             }
             MtuProbing::Never | MtuProbing::InBlackHole | MtuProbing::Always => {
                 Found { size: told, timeouts: 0, search: None }
@@ -151,6 +178,39 @@ impl Scenario {
             clears_df: learned.is_some_and(|path| path.clears_df),
             timeouts,
             search,
+        }
+    }
+
+    /// The size at which the probes of Linux end that begin with `low`, which passes, where its own link leaves `initial` of a segment, routers
+    /// that tell of their MTUs `told`, and the path lets `allowed` pass: where flow and receiver have enough for a probe.
+    fn probes(
+        &self,
+        flow: &Flow,
+        rules: MtuSearch,
+        (low, initial, told): (Mss, Mss, Mss),
+        allowed: Bytes,
+    ) -> Probes {
+        let needed = Bytes::new(MtuSearch::needed(low.bytes().get(), initial.bytes().get()));
+        let held = if self.most_offered(flow, initial).is_some_and(|offered| offered < needed) {
+            Some(NoProbe::Window)
+        } else {
+            self.most_written(flow).filter(|written| *written < needed).map(|_| NoProbe::Data)
+        };
+        let ends_at = if held.is_some() {
+            low
+        } else {
+            let [from, to, told_bytes] = [low, initial, told].map(|size| size.bytes().get());
+            let passes = Passes { told: told_bytes, silent: allowed.get() };
+            Mss::new(rules.grown(from, to, passes)).map_or(low, |grown| grown.min(told))
+        };
+        Probes { ends_at, needed, held }
+    }
+
+    /// The most that a flow has to send at a time; `None` for as much as it can carry.
+    fn most_written(&self, flow: &Flow) -> Option<Bytes> {
+        match &flow.kind {
+            FlowKind::Request(plan) => Some(plan.request.max(plan.reply)),
+            FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Ping { .. } => self.until.bytes,
         }
     }
 
@@ -191,33 +251,20 @@ impl Scenario {
 struct Found {
     size: Mss,
     timeouts: u32,
-    search: Option<SearchFromStart>,
+    search: Option<MssSearch>,
 }
 
-/// What Linux finds with `tcp_mtu_probing = 2`, where its own link leaves `initial` of a segment, routers that tell of their MTUs `told`, MSS
-/// options `clamp`, and the path lets `allowed` pass: the first size, halved until it passes, and then grown by probes, where the peer
-/// offers enough for one.
-fn search_from_the_start(
-    sender: &Settings,
-    (initial, told, clamp): (Mss, Mss, Mss),
-    allowed: Bytes,
-    offered: Option<Bytes>,
-) -> Found {
-    let rules = sender.linux.map(|rules| rules.mtu_search()).unwrap_or_default();
-    let search = Search::from_the_start(rules, clamp);
-    let first = Mss::new(search.low()).map_or(initial, |low| low.min(initial));
-    let found = black_hole::found(search, first.min(told), allowed);
-    let (low, timeouts) = found.unwrap_or((first.min(told), 0));
-    let needed = Bytes::new(MtuSearch::needed(low.bytes().get(), initial.bytes().get()));
-    let is_held = offered.is_some_and(|offered| offered < needed);
-    let grown = if is_held || found.is_none() {
-        low
-    } else {
-        let [from, to, told_bytes] = [low, initial, told].map(|size| size.bytes().get());
-        let passes = Passes { told: told_bytes, silent: allowed.get() };
-        Mss::new(rules.grown(from, to, passes)).map_or(low, |grown| grown.min(told))
-    };
-    Found { size: grown, timeouts, search: Some(SearchFromStart { first, needed, is_held }) }
+/// What the probes of Linux find.
+struct Probes {
+    ends_at: Mss,
+    needed: Bytes,
+    held: Option<NoProbe>,
+}
+
+impl Probes {
+    const fn search(&self, is_from_start: bool, first: Mss) -> MssSearch {
+        MssSearch { is_from_start, first, needed: self.needed, held: self.held }
+    }
 }
 
 /// The segment size where a receiver offers whole segments of `window`, first of its own and then of those that come.

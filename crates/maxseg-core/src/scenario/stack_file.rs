@@ -1,15 +1,26 @@
 //! Stack files: stacks of the user's own, named where a scenario names a stack.
 
+use std::sync::Arc;
+
 use toml::{Table, Value};
 
 use super::draft::steps;
-use super::key::KeyStep;
+use super::key::{BOTH_STACKS, KeyStep};
 use super::locate::Origin;
+// circle: a sweep names stack files, and has its points given them.
+use super::sweep::POINT;
 use super::{Draft, End, ScenarioError};
 use crate::settings::{ROOT_STACK, SettingsSpec, is_stack_file, stack};
 
 /// Keys whose value is a table of further keys, each with a default of its own.
 const TABLES: [&str; 4] = ["rto", "linux", "ns2", "freebsd"];
+
+/// The hosts whose stack a key of the sweep sets.
+fn ends_of(key: &str) -> impl Iterator<Item = End> {
+    [End::Sender, End::Receiver]
+        .into_iter()
+        .filter(move |end| key == BOTH_STACKS || key == format!("{}.stack", end.word()))
+}
 
 /// A stack of the user's own: a shipped stack, and what differs from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,11 +103,52 @@ impl Draft {
 
     /// Whether the sweep changes the whole stack of the host at `end`.
     pub fn sweeps_stack_of(&self, end: End) -> bool {
-        let key = format!("{}.stack", end.word());
-        let is_named = |value: &Value| value.get(&key).is_some();
-        let Some(sweep) = self.table().get("sweep") else { return false };
-        let points = sweep.get("point").and_then(Value::as_array);
-        is_named(sweep) || points.is_some_and(|points| points.iter().any(is_named))
+        let own = format!("{}.stack", end.word());
+        self.swept_stacks().any(|(key, _)| key == BOTH_STACKS || *key == own)
+    }
+
+    /// The stack files that the sweep names, as they are written there.
+    pub fn swept_stack_files(&self) -> Vec<String> {
+        let named = self.swept_stacks().flat_map(|(_, values)| match values.as_array() {
+            Some(values) => values.iter().filter_map(Value::as_str).collect(),
+            None => Vec::from_iter(values.as_str()),
+        });
+        let mut files: Vec<String> =
+            named.filter(|name| is_stack_file(name)).map(str::to_owned).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    /// The keys of the sweep that give a host its stack, with their values.
+    fn swept_stacks(&self) -> impl Iterator<Item = (&String, &Value)> {
+        let sweep = self.table().get("sweep").and_then(Value::as_table);
+        let points = sweep.and_then(|sweep| sweep.get(POINT)).and_then(Value::as_array);
+        let tables = points.into_iter().flatten().filter_map(Value::as_table);
+        let all = sweep.into_iter().chain(tables).flatten();
+        all.filter(|(key, _)| ends_of(key).next().is_some())
+    }
+
+    /// Has the points of the sweep read this file where they name it so.
+    pub fn add_stack_file(&mut self, name: &str, stack: StackFile) {
+        Arc::make_mut(&mut self.stack_files).insert(name.to_owned(), stack);
+    }
+
+    /// Gives a point of the sweep the stack file that one of its values names.
+    ///
+    /// # Errors
+    /// The document has something else than a table where the host's settings belong.
+    pub(super) fn set_swept_stack(
+        &mut self,
+        key: &str,
+        value: &Value,
+    ) -> Result<(), ScenarioError> {
+        let files = Arc::clone(&self.stack_files);
+        let Some(stack) = value.as_str().and_then(|name| files.get(name)) else { return Ok(()) };
+        for end in ends_of(key) {
+            self.set_stack_file(end, stack)?;
+        }
+        Ok(())
     }
 
     /// Gives the host at `end` the stack of a file. What the document sets itself stays, as over any other stack. The

@@ -140,6 +140,7 @@ impl Sweep {
             let index = number / stride % axis.steps.len();
             for (key, value) in axis.keys.iter().zip(&axis.steps[index]) {
                 draft.set(key, value, &axis.origin(key, index))?;
+                draft.set_swept_stack(key, value)?;
                 values.push((key.clone(), value.clone()));
             }
         }

@@ -34,8 +34,7 @@ impl StackError {
     /// How to mend it.
     pub fn hint(&self) -> String {
         if is_file(&self.asked) {
-            return "a stack file is named by `--stack FILE`, or by the scenario's sender.stack; no sweep \
-                    names one"
+            return "a stack file is named by `--stack FILE`, by the scenario's sender.stack, or by a sweep of it"
                 .to_owned();
         }
         match self.similar {

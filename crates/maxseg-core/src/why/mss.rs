@@ -6,7 +6,7 @@
 
 use super::chain::{Chain, Link, Source};
 use crate::framing::{IpVersion, TCP_HEADER, TCP_TIMESTAMPS, ip_header};
-use crate::mss::black_hole::{LEAST_PROBING_WINDOW, MtuSearch};
+use crate::mss::black_hole::{LEAST_PROBING_WINDOW, MtuSearch, Passes};
 use crate::mss::{default_mss, linux};
 use crate::settings::MtuProbing;
 use crate::units::{Bytes, Mtu};
@@ -43,6 +43,8 @@ pub struct MssFacts {
     pub mtu_probing: MtuProbing,
     /// `tcp_base_mss`: the payload with which its search begins.
     pub base_mss: Bytes,
+    /// Probes of any connection of the namespace that have arrived, ever (`TCPMTUPSuccess`).
+    pub probes_arrived: Option<u64>,
     /// `tcp_min_snd_mss`.
     pub least_mss: Bytes,
 }
@@ -198,6 +200,8 @@ enum Searched {
     Halved,
     /// It is one that probes find where all of them pass.
     Grown,
+    /// It is one that probes find where longer ones vanish, and no router tells of it.
+    OverSilentHop,
 }
 
 fn by_search_as(facts: &MssFacts) -> Option<Searched> {
@@ -211,8 +215,19 @@ fn by_search_as(facts: &MssFacts) -> Option<Searched> {
     if (1..u64::BITS).any(|halvings| base >> halvings == mss) {
         return Some(Searched::Halved);
     }
-    let high = facts.payload(facts.path_mtu).get();
-    MtuSearch::default().sizes(base, high).any(|size| size == mss).then_some(Searched::Grown)
+    if facts.probes_arrived == Some(0) {
+        return None;
+    }
+    let (high, rules) = (facts.payload(facts.path_mtu).get(), MtuSearch::default());
+    if rules.sizes(base, high).any(|size| size == mss) {
+        return Some(Searched::Grown);
+    }
+    let ends_there = |low| rules.grown(low, high, Passes { told: high, silent: mss }) == mss;
+    // Probes go on from a size that was halved as well. These end at so many sizes that one shows nothing where none may have arrived.
+    let halvings = if facts.probes_arrived.is_some() { u64::BITS } else { 1 };
+    let mut bases = (0..halvings).map(|times| base >> times);
+    let is_found = bases.any(|low| low >= facts.least_mss.get() && ends_there(low));
+    is_found.then_some(Searched::OverSilentHop)
 }
 
 fn by_search(facts: &MssFacts, searched: Searched, chain: &mut Chain) {
@@ -230,6 +245,10 @@ fn by_search(facts: &MssFacts, searched: Searched, chain: &mut Chain) {
             "found by probes, which begin with tcp_base_mss and halve what is left up to the MTU"
                 .to_owned()
         }
+        Searched::OverSilentHop => format!(
+            "a size at which probes end where segments above it vanish and no router tells of it; mss_clamp of {} would give the same",
+            facts.mss.get() + facts.options().get()
+        ),
     };
     if let Some(link) = chain.links.iter_mut().find(|link| link.source == Source::MtuProbing) {
         (link.value, link.allows) = (Some(facts.base_mss), Some(facts.mss));
@@ -277,6 +296,13 @@ fn advertised(facts: &MssFacts) -> Chain {
     let expected = source.and_then(allows);
     match (source, expected) {
         (Some(source), Some(expected)) if expected == option => chain.let_win(source),
+        (Some(Source::PathMtu), _) if of_syn(&chain).is_some() => {
+            let source = of_syn(&chain).unwrap_or(Source::InterfaceMtu);
+            chain.let_win(source);
+            if let Some(link) = chain.links.iter_mut().find(|link| link.source == Source::PathMtu) {
+                link.note = Some("it was learnt after the SYN".to_owned());
+            }
+        }
         (_, Some(expected)) if option < expected => {
             chain.unexplained = Some(format!(
                 "route and MTU would give {}: the program has set TCP_MAXSEG, or they have changed since the SYN",
@@ -290,6 +316,15 @@ fn advertised(facts: &MssFacts) -> Chain {
         }
     }
     chain
+}
+
+/// What the option of the SYN follows from where the path MTU was learnt later: the route's MTU, else the interface's.
+fn of_syn(chain: &Chain) -> Option<Source> {
+    let known = [Source::RouteMtu, Source::InterfaceMtu].into_iter().find_map(|source| {
+        let allows = chain.link(source)?.allows?;
+        Some((source, allows))
+    });
+    known.filter(|(_, allows)| *allows == chain.effective).map(|(source, _)| source)
 }
 
 /// The kernel's rule with the bounds as found.

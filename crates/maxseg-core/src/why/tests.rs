@@ -24,6 +24,7 @@ fn mss_facts(change: impl FnOnce(&mut MssFacts)) -> MssFacts {
         learnt_mtu: None,
         route_advmss: None,
         mtu_probing: MtuProbing::Never,
+        probes_arrived: None,
         base_mss: Bytes::new(1024),
         least_mss: Bytes::new(48),
     };
@@ -252,6 +253,44 @@ fn what_probes_have_found_is_of_the_search() {
     assert!(base.contains("tcp_mtu_probing = 2 begins") && base.contains("5332 bytes"), "{base}");
     let (_, vanished) = note(1024, MtuProbing::InBlackHole);
     assert!(vanished.contains("what vanishes halves it"), "{vanished}");
+}
+
+/// A hop of 1400 bytes that tells nobody behind an MTU of 1500: `tcp_mtu_probing = 1` ends at 1347 (Linux 6.18, three probes arrived).
+#[test]
+fn what_probes_find_over_a_silent_hop_is_of_the_search() {
+    let why = |mss, probes_arrived| {
+        why_mss(&mss_facts(|facts| {
+            (facts.mss, facts.mtu_probing) = (Bytes::new(mss), MtuProbing::InBlackHole);
+            (facts.base_mss, facts.probes_arrived) = (Bytes::new(1024), probes_arrived);
+        }))
+    };
+    let found = why(1347, Some(3));
+    let link = found.sent.winner().unwrap();
+    assert_eq!(link.source, Source::MtuProbing);
+    let note = link.note.as_deref().unwrap();
+    assert!(
+        note.contains("vanish and no router tells") && note.contains("mss_clamp of 1359"),
+        "{note}"
+    );
+    assert!(found.sent.link(Source::MssClamp).is_some_and(|link| link.is_least && !link.wins));
+    assert_eq!(winner(&why(1347, None).sent), Some(Source::MtuProbing));
+    assert_eq!(winner(&why(1347, Some(0)).sent), Some(Source::MssClamp), "no probe has arrived");
+    assert_eq!(winner(&why(1348, Some(3)).sent), Some(Source::MssClamp), "no probe has that size");
+    // 512 after 1024 vanished too, and from there on again.
+    assert_eq!(winner(&why(746, Some(3)).sent), Some(Source::MtuProbing));
+}
+
+/// Linux 6.18: the SYN had 1460 of an MTU of 1500, and a router told of 1400 afterwards.
+#[test]
+fn a_path_mtu_that_was_learnt_after_the_syn_is_not_of_its_option() {
+    let why = why_mss(&mss_facts(|facts| {
+        (facts.mss, facts.path_mtu, facts.learnt_mtu) =
+            (Bytes::new(1348), Bytes::new(1400), some(1400));
+    }));
+    assert_eq!(winner(&why.advertised), Some(Source::InterfaceMtu));
+    assert_eq!(why.advertised.unexplained, None);
+    let learnt = why.advertised.link(Source::PathMtu).unwrap();
+    assert_eq!(learnt.note.as_deref(), Some("it was learnt after the SYN"));
 }
 
 fn winner_without_probing(mss: u64) -> Option<Source> {

@@ -41,8 +41,12 @@ impl Sample {
         }
     }
 
-    /// Whether it can be a later sample of the same connection: no counter goes back.
+    /// Whether it can be a later sample of the same connection, to be compared with the earlier one: no counter goes back. A connection
+    /// that has opened in between is compared with nothing: the time of its handshake is none without data to send.
     pub fn follows(&self, before: &Self) -> bool {
+        if before.is_opening() && !self.is_opening() {
+            return false;
+        }
         let (now, then) = (&self.info, &before.info);
         let is_back = |of: fn(&TcpInfo) -> Option<u64>| {
             of(now).zip(of(then)).is_some_and(|(now, then)| now < then)
@@ -116,6 +120,14 @@ impl Sample {
         }
     }
 
+    /// Whether the handshake is not complete.
+    fn is_opening(&self) -> bool {
+        matches!(
+            self.info.state(),
+            Some(State::SynSent | State::SynReceived | State::NewSynReceived)
+        )
+    }
+
     /// For how long there has been nothing to send, nor to be acknowledged.
     fn idle_now(&self) -> Duration {
         let is_idle = self.info.unacked == 0 && self.unacked_bytes == 0;
@@ -128,10 +140,7 @@ impl Sample {
         let info = &self.info;
         let left = info.unacked.saturating_sub(info.sacked).saturating_sub(info.lost);
         SocketState {
-            is_opening: matches!(
-                info.state(),
-                Some(State::SynSent | State::SynReceived | State::NewSynReceived)
-            ),
+            is_opening: self.is_opening(),
             closing: closing(info.state()),
             mss_bytes: info.snd_mss,
             cwnd_segments: info.snd_cwnd,
@@ -264,6 +273,15 @@ mod tests {
         alone.unacked_bytes = 0;
         let bin = alone.evidence(None).bin;
         assert_eq!((bin.duration, bin.idle), (Time::from_millis(5_700), Time::from_secs(5)));
+    }
+
+    /// A SYN was lost twice (Linux 6.18): 3 s of SYN-SENT and 0.3 s with data are no 3 s in which the program had none.
+    #[test]
+    fn what_opened_in_between_is_compared_with_nothing() {
+        let of = |state: State| sample(|info| info.state = state as u8);
+        let (opening, open) = (of(State::SynSent), of(State::Established));
+        assert!(!open.follows(&opening));
+        assert!(open.follows(&open) && opening.follows(&opening));
     }
 
     #[test]

@@ -124,6 +124,8 @@ pub struct Connection {
     pub options: SocketOptions,
     /// What happened since the look before; `None` where it was not there then, or there was none.
     pub since_last: Option<Box<SocketEvidence>>,
+    /// What limited it over a whole recording, of which `since_last` has what was counted; `None` where two samples are judged.
+    pub over_time: Option<Box<SocketDiagnosis>>,
     /// Whether it is there no more.
     pub is_closed: bool,
     /// The payload of the kernel's message; only where a recording is made.
@@ -163,6 +165,7 @@ impl Connection {
             mark: socket.mark,
             options: SocketOptions::default(),
             since_last: None,
+            over_time: None,
             is_closed: false,
             message: None,
         }
@@ -242,6 +245,9 @@ impl Connection {
 
     /// What limits it; `None` without `tcp_info`.
     pub fn diagnosis(&self) -> Option<SocketDiagnosis> {
+        if let Some(over_time) = &self.over_time {
+            return Some(SocketDiagnosis::clone(over_time));
+        }
         self.evidence().as_ref().map(diagnose_socket)
     }
 

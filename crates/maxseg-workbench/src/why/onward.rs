@@ -102,6 +102,7 @@ mod tests {
             mark: None,
             options: SocketOptions::default(),
             since_last: Some(Box::new(*evidence)),
+            over_time: None,
             is_closed: false,
             message: None,
         }

@@ -38,6 +38,7 @@ pub(super) fn mss_facts(connection: &Connection, sample: &Sample, path: &PathRea
         mtu_probing: probing
             .and_then(|probing| probing.parse().ok())
             .map_or(MtuProbing::Never, MtuProbing::of_sysctl),
+        probes_arrived: path.probes_arrived,
         base_mss: number(path, "net.ipv4.tcp_base_mss", 0).unwrap_or(Bytes::new(black_hole::BASE)),
         least_mss: number(path, "net.ipv4.tcp_min_snd_mss", 0).unwrap_or(Bytes::new(LEAST_MSS)),
     }

@@ -97,9 +97,11 @@ impl Check {
         let mut caveats = Gathering::default();
         for (place, point) in sample.iter().enumerate() {
             check.note_mss(&point.scenario);
+            let values = point.values.iter();
+            let values = values.map(|(key, value)| (key.clone(), json!(value))).collect();
             for name in &experiment.engines {
                 let of_engine = engine(*name)?.caveats(&point.scenario);
-                caveats.add(*name, &place.to_string(), &of_engine);
+                caveats.add(*name, &place.to_string(), &values, &of_engine);
             }
         }
         check.caveats = caveats.gathered();
@@ -214,6 +216,7 @@ impl Check {
                 "code": caveat.code,
                 "text": caveat.text,
                 "points": caveat.points,
+                "at": caveat.at,
             })
         };
         let document = json!({

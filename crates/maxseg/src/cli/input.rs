@@ -77,7 +77,7 @@ impl ScenarioArgs {
             if draft.sweeps_stack_of(end) {
                 return Err(Failure::with_hint(
                     format!("the sweep changes {}.stack, which names a stack file", end.word()),
-                    "run once with each stack, by --stack; or sweep keys of the file, such as sender.congestion",
+                    "name the file in the sweep alone, as in --axis stack=linux,./host.toml",
                 ));
             }
             // A path in the scenario is below the scenario's folder, one of the command line below the current one.
@@ -85,6 +85,10 @@ impl ScenarioArgs {
                 Path::new(&self.file).parent().filter(|_| in_scenario.as_deref() == Some(named));
             let stack = stack_file(&folder.unwrap_or(Path::new("")).join(named))?;
             assignments.extend(draft.set_stack_file(end, &stack)?);
+        }
+        let folder = Path::new(&self.file).parent().unwrap_or(Path::new(""));
+        for named in draft.swept_stack_files() {
+            draft.add_stack_file(&named, stack_file(&folder.join(&named))?);
         }
         Ok(Given { name, text, assignments, draft })
     }
@@ -208,8 +212,12 @@ impl InputArgs {
         for assignment in self.lab.assignments(&engines)? {
             draft.set_argument(&assignment)?;
         }
+        let in_scenario = draft.swept_stack_files();
         for axis in &self.axis {
             draft.sweep_argument(axis)?;
+        }
+        for named in draft.swept_stack_files().iter().filter(|name| !in_scenario.contains(name)) {
+            draft.add_stack_file(named, stack_file(Path::new(named))?);
         }
         Ok(Experiment::new(draft, text, engines, self.seeds)?)
     }

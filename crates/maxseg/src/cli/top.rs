@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use maxseg_core::units::{Time, approx};
@@ -16,7 +16,7 @@ use super::recording::{self, of_file};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
-use crate::top::{self, App, Metric, Source};
+use crate::top::{self, App, Metric, Pace, Source};
 
 /// Watch the TCP connections of this host on a screen
 #[derive(Debug, Args)]
@@ -25,6 +25,7 @@ Examples:
   maxseg top
   maxseg top --dst 192.0.2.0/24 --sort rtt
   maxseg top --record sockets.pcapng
+  maxseg top --record sockets.pcapng --interval \"2 s\" --duration \"10 min\"
   maxseg top --open sockets.pcapng
   maxseg top --json
 
@@ -58,6 +59,9 @@ pub(crate) struct TopArgs {
     /// Append every sample to this file; where there is no terminal, without a screen
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     record: Option<PathBuf>,
+    /// End after this time, such as "60 s", with a last sample
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["once", "json", "open"])]
+    duration: Option<Time>,
     /// Show a recording instead of this host
     #[arg(long, value_name = "FILE", conflicts_with = "netns")]
     open: Option<PathBuf>,
@@ -91,6 +95,7 @@ pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
 
 fn watch_of(args: &TopArgs, printer: Printer) -> Result<Watch, Failure> {
     refuse_short("--interval", args.interval)?;
+    args.duration.map_or(Ok(()), |duration| refuse_short("--duration", duration))?;
     let mut options = args.selection.watch_options(true, true)?;
     options.messages = args.record.is_some();
     let watch = Watch::new(options).map_err(|error| namespace_failure(&error))?;
@@ -113,15 +118,29 @@ fn record_unseen(args: &TopArgs, file: &Path, printer: Printer) -> Result<(), Fa
         file.display(),
         approx::time(Duration::from_nanos(args.interval.as_nanos()).as_secs_f64())
     ));
+    let end = args.end();
     loop {
         let mut snapshot = watch.look().map_err(|error| namespace_failure(&error))?;
         args.selection.retain(&mut snapshot);
         recorder
             .write(&snapshot, host.as_deref())
             .map_err(|error| recording_ended(file, &error))?;
-        if !waits(args.interval, stop) {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let pause = left.map_or(args.interval, |left| time(left).min(args.interval));
+        if pause == Time::ZERO || !waits(pause, stop) {
             return Ok(());
         }
+    }
+}
+
+fn time(span: Duration) -> Time {
+    Time::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+}
+
+impl TopArgs {
+    /// When it ends; `None` for when the user says so.
+    fn end(&self) -> Option<Instant> {
+        Instant::now().checked_add(Duration::from_nanos(self.duration?.as_nanos()))
     }
 }
 
@@ -137,7 +156,8 @@ fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), 
         args.selection.retain(&mut snapshot);
         Ok::<_, Failure>(snapshot)
     };
-    let ended = top::live(app, every, printer.has_color(), look, recorder)?;
+    let pace = Pace { every, end: args.end() };
+    let ended = top::live(app, pace, printer.has_color(), look, recorder)?;
     match (ended, &args.record) {
         (Some(error), Some(file)) => Err(recording_ended(file, &error)),
         _ => Ok(()),

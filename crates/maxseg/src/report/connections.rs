@@ -319,6 +319,9 @@ fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
             snapshot.listeners.iter().filter(|listener| listener.is_full()).map(full_queue),
         );
     }
+    if marks_closed(snapshot, shown) {
+        notes.push(format!("{CLOSED} before a limit: the connection has closed."));
+    }
     let asks_for_process = shown.of_process || lacks_process(snapshot, shown);
     let viewer = match (shown.is_here, nix::unistd::geteuid().is_root()) {
         (false, _) => Viewer::Recorder,
@@ -335,6 +338,13 @@ fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
         notes.push(format!("{} sockets or bursts of events were missed.", snapshot.missed));
     }
     notes
+}
+
+/// Whether a connection of the list has the sign of one that has closed.
+fn marks_closed(snapshot: &Snapshot, shown: &Shown) -> bool {
+    let has_limits =
+        shown.columns.is_empty() || shown.columns.iter().any(|column| column.key() == "limited_by");
+    has_limits && !shown.listening && snapshot.connections.iter().any(|one| one.is_closed)
 }
 
 /// The commonest slow service, which rows of connections never show.

@@ -16,8 +16,8 @@ pub(crate) enum Action {
     Last,
 }
 
-/// Keys and what they do, for the help page.
-pub(crate) const HELP: [(&str, &str); 14] = [
+/// Keys and what they do, and what a sign means, for the help page.
+pub(crate) const HELP: [(&str, &str); 15] = [
     ("↑ ↓ PgUp PgDn Home End", "select a connection, or scroll"),
     ("1 2 3, Tab", "connections, findings, listening sockets"),
     ("Enter", "the selected connection alone, and back"),
@@ -32,6 +32,7 @@ pub(crate) const HELP: [(&str, &str); 14] = [
     ("{ }", "in a recording: the first sample, the last"),
     ("?", "this page"),
     ("q, Ctrl-C", "quit"),
+    ("×", "before a limit: the connection has closed"),
 ];
 
 /// Lines of the help that Page Up and Page Down go: fewer than any screen that has it shows.

@@ -41,13 +41,30 @@ const PAST: usize = 300;
 /// A recording plays no faster than this, and no slower.
 const STEP: std::ops::RangeInclusive<f64> = 0.05..=2.0;
 
-/// Shows what `look` gives again and again, until the user quits. Gives why the recording has ended before, if it has.
+/// How often something is looked at, and until when.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// From one look to the next.
+    pub(crate) every: Duration,
+    /// After the look at that time it ends; `None` for when the user quits.
+    pub(crate) end: Option<Instant>,
+}
+
+impl Pace {
+    /// When the look after one at `at` is.
+    fn after(self, at: Instant) -> Instant {
+        let next = (at + self.every).max(Instant::now());
+        self.end.map_or(next, |end| next.min(end))
+    }
+}
+
+/// Shows what `look` gives again and again, until the user quits or its time is over. Gives why the recording has ended before, if it has.
 ///
 /// # Errors
 /// The terminal fails, or `look` does: then with the terminal as it was.
 pub(crate) fn live<E: From<io::Error>>(
     mut app: App,
-    every: Duration,
+    pace: Pace,
     color: bool,
     mut look: impl FnMut() -> Result<Snapshot, E>,
     mut recorder: Option<Recorder>,
@@ -57,16 +74,20 @@ pub(crate) fn live<E: From<io::Error>>(
         let mut next = Instant::now();
         loop {
             if next <= Instant::now() {
+                let is_last = pace.end.is_some_and(|end| end <= next);
                 let snapshot = look()?;
                 if let Some(error) = record(&mut recorder, &snapshot, &app.host) {
                     app.recording_ended = Some(error.to_string());
                     // The title names no file any more.
                     app.source =
-                        Source::Live { interval_s: every.as_secs_f64(), recorded_to: None };
+                        Source::Live { interval_s: pace.every.as_secs_f64(), recorded_to: None };
                     ended = Some(error);
                 }
+                if is_last {
+                    return Ok(());
+                }
                 app.take(snapshot);
-                next = (next + every).max(Instant::now());
+                next = pace.after(next);
             }
             terminal.draw(|frame| draw::draw(&mut app, color, frame))?;
             if wait_for_key(&mut app, next)? == Some(Action::Quit) {

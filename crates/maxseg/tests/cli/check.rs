@@ -71,7 +71,9 @@ fn check_tells_how_long_a_lab_takes_and_runs_nothing() {
     let arguments = ["check", "jumbo-frames", "--engine", "lab", "--seeds", "3"];
     let text = stdout(&maxseg(&arguments));
     // 4 points, 3 seeds, 10 s.
-    for wanted in ["lab takes about 2.04 minutes of real time", "lab, as-netem (2 points)"] {
+    for wanted in
+        ["lab takes about 2.04 minutes of real time", "lab, as-netem (at MTU of every hop (bytes)"]
+    {
         assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
     }
     // Nor are there keys that the kernel of today does not heed.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use super::{json, maxseg, stderr, stdout};
 
 /// What the namespace is set to: sysctls, a route, an interface without TSO's help of a device.
@@ -124,5 +126,37 @@ fn a_stack_file_that_is_not_there_or_swept_is_told() {
     );
     assert!(text.contains("maxseg stacks from-host --out"), "{text}");
     let output = maxseg(&["check", "slow-tunnel", "--axis", "sender.stack=rfc,./nowhere.toml"]);
-    assert!(stderr(&output).contains("--stack FILE"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no stack file `./nowhere.toml`"), "{}", stderr(&output));
+}
+
+/// What the file sets is what the same keys set over its base.
+#[test]
+fn stack_files_are_points_of_a_sweep() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = folder.path().join("host.toml");
+    fs::write(&host, "base = \"linux\"\ncongestion = \"reno\"\nmss = 1000\n").unwrap();
+    let run = |options: &[&str]| {
+        let common = ["run", "slow-tunnel", "--engine", "sim", "--json", "--set", "until.time=5 s"];
+        let document = json(&[&common[..], options].concat());
+        let rows = document["rows"].as_array().cloned().unwrap();
+        let goodput = |row: &Value| row["outcome"]["goodput_bps"].as_f64().unwrap();
+        (rows.iter().map(goodput).collect::<Vec<_>>(), rows)
+    };
+    let axis = format!("stack=linux,{}", host.display());
+    let (swept, rows) = run(&["--axis", &axis]);
+    let (linux, _) = run(&["--stack", "linux"]);
+    let (of_file, _) = run(&["--stack", host.to_str().unwrap()]);
+    assert_eq!(swept, [linux, of_file].concat());
+    assert!((swept[0] - swept[1]).abs() > 1.0, "{swept:?}");
+    assert_eq!(rows[1]["point"]["stack"], host.to_str().unwrap());
+    // Below the scenario's folder, of one end alone.
+    let scenario = folder.path().join("path.toml");
+    let path = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[until]\ntime = \"2 s\"\n\
+                [sweep]\n\"sender.stack\" = [\"linux\", \"./host.toml\"]\n";
+    fs::write(&scenario, path).unwrap();
+    let document = json(&["run", scenario.to_str().unwrap(), "--engine", "sim", "--json"]);
+    assert_eq!(document["rows"].as_array().map(Vec::len), Some(2), "{document}");
+    let twice = maxseg(&["run", "slow-tunnel", "--stack", "linux", "--axis", &axis]);
+    assert_eq!(twice.status.code(), Some(1));
+    assert!(stderr(&twice).contains("is about the same key"), "{}", stderr(&twice));
 }

@@ -204,6 +204,24 @@ fn without_a_terminal_there_is_a_hint() {
 }
 
 #[test]
+fn a_recording_ends_by_itself_after_its_duration() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sockets.pcapng");
+    let file = path.to_str().unwrap();
+    let record = ["top", "--record", file, "--interval", "100 ms", "--duration", "250 ms"];
+    let output = maxseg(&[&record[..], &["--port", "1"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lists = stdout(&maxseg(&["connections", "--open", file, "--json"]));
+    assert!(lists.lines().count() >= 2, "the first and the last: {lists}");
+    let short = maxseg(&["top", "--record", file, "--duration", "0 s"]);
+    assert_eq!(short.status.code(), Some(2));
+    assert!(stderr(&short).contains("--duration is shorter than 100 ms"), "{}", stderr(&short));
+    let mut terminal = Terminal::run("top --port 1 --interval '100 ms' --duration '300 ms'");
+    terminal.wait_for("maxseg top");
+    assert_eq!(terminal.end(), (Some(0), true));
+}
+
+#[test]
 fn other_files_are_no_recordings() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");

@@ -116,6 +116,35 @@ fn the_path_can_lower_the_segment_size() {
     assert_eq!((mss.clamp.get(), mss.effective.get(), mss.timeouts), (900, 450, 4));
 }
 
+/// Linux 6.18 behind a hop of 1400 bytes that tells nobody, with `tcp_mtu_probing = 1`: 1024 after the timeout, then 1236, 1342 and 1347.
+#[test]
+fn a_search_in_a_black_hole_goes_on_by_probes() {
+    let decide = |more: &str| {
+        let hop = |more: &str| format!("{{ rate = \"20 Mbit/s\", delay = \"5 ms\"{more} }}");
+        let silent = hop(", mtu = 1400, icmp = \"drop\"");
+        let text = format!("{more}\nhop = [{}, {silent}, {}]", hop(""), hop(""));
+        let scenario = Scenario::from_toml("test.toml", &text).unwrap();
+        let mss = scenario.mss(&scenario.flows[0]);
+        let caveats = crate::engine::size_caveats(&scenario);
+        let lowered = caveats.into_iter().find(|caveat| caveat.code == "mss-lowered");
+        (mss.effective.get(), mss.search, lowered.map(|caveat| caveat.text).unwrap_or_default())
+    };
+    let (size, search, text) = decide("sender.mtu_probing = true");
+    assert_eq!((size, search.map(|search| search.first.get())), (1347, Some(1024)));
+    assert!(text.contains("Linux finds 1024") && text.contains("probes find 1347"), "{text}");
+    let small = "sender.mtu_probing = true\nreceiver.window = \"4 KiB\"";
+    let (size, search, text) = decide(small);
+    assert_eq!((size, search.and_then(|search| search.held)), (1024, Some(NoProbe::Window)));
+    assert!(text.contains("needs a receive window of 5332 B"), "{text}");
+    let short = "sender.mtu_probing = true\nuntil.bytes = \"3 kB\"";
+    let (size, search, text) = decide(short);
+    assert_eq!((size, search.and_then(|search| search.held)), (1024, Some(NoProbe::Data)));
+    assert!(text.contains("needs 5332 B to be sent at a time"), "{text}");
+    let other = "sender = { stack = \"rfc\", mtu_probing = true }\nreceiver.stack = \"rfc\"";
+    let (size, search, _) = decide(other);
+    assert_eq!((size, search), (1024, None), "only Linux goes on");
+}
+
 #[test]
 fn linux_offers_no_less_than_its_sysctls_say() {
     // `net.ipv4.route.min_adv_mss` and `net.ipv6.route.min_adv_mss`; and `TCP_MIN_MSS` for what the route says.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub use clamps::{Clamp, Clamps, NotRead};
 
-use super::host::{named, sysctl};
+use super::host::{counters, named, sysctl};
 use super::sockets::{NamespaceError, Place, PlaceName};
 use crate::netlink::{FoundRoute, Netlink, RouteQuestion, locks_mtu};
 use crate::sys::find_program;
@@ -42,6 +42,8 @@ pub struct PathReading {
     pub interface: io::Result<InterfaceReading>,
     /// Sysctls by their names; those that this namespace does not have are left out.
     pub sysctls: Vec<(&'static str, String)>,
+    /// Probes for the path MTU that have arrived in this namespace, of all connections (`TCPMTUPSuccess` of nstat(8)).
+    pub probes_arrived: Option<u64>,
     /// What was remembered of earlier connections to this host (`tcp_metrics`), in `ip`'s words; empty for nothing.
     pub remembered: Result<Vec<(String, String)>, NotRead>,
     /// Rules that change the MSS option of this IP version.
@@ -104,6 +106,8 @@ const SEARCHED_TABLES: [u32; 2] = [253, 254];
 pub struct NamespaceReading {
     place: Option<PlaceName>,
     sysctls: Vec<(&'static str, String)>,
+    /// See [`PathReading::probes_arrived`].
+    probes_arrived: Option<u64>,
     /// All that is remembered, by destination.
     remembered: Result<Vec<Remembered>, NotRead>,
     clamps: Clamps,
@@ -129,6 +133,9 @@ impl NamespaceReading {
         Self {
             place,
             sysctls: SYSCTLS.into_iter().filter_map(read).collect(),
+            probes_arrived: counters("netstat")
+                .and_then(|all| all.get("TcpExt", "TCPMTUPSuccess"))
+                .and_then(|arrived| arrived.try_into().ok()),
             remembered: all_remembered(),
             clamps: Clamps::read(),
         }
@@ -149,6 +156,7 @@ impl NamespaceReading {
             lost: Vec::new(),
             interface: Err(io::Error::other("the route names no interface")),
             sysctls: self.sysctls.clone(),
+            probes_arrived: self.probes_arrived,
             remembered: self
                 .remembered
                 .as_ref()

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use maxseg_core::outcome::LimitedBy;
 use maxseg_wire::inet_diag::{Message, Messages, Socket, socket_message};
 use maxseg_wire::tcp_info::{State, TcpInfo};
 use proptest::prelude::*;
@@ -231,6 +232,16 @@ fn a_whole_recording_has_each_connection_once_with_all_that_it_did() {
         .collect();
     found.sort_unstable();
     assert_eq!(found, [(5, 8_500, false), (6, 30, true), (7, 30, false)]);
+    // What limited it follows from its samples: of one alone there is nothing between.
+    let limited = |cookie: u64| {
+        let one = whole.connections.iter().find(|one| one.cookie == cookie).unwrap();
+        one.over_time.as_deref().map(|found| found.limited_by)
+    };
+    assert_eq!(limited(5), Some(LimitedBy::Application), "no time with data in any of them");
+    let lone = &[look(100.0, &[(1, 5, 1_000)], "nginx")];
+    let (_folder, lone) = recorded(lone);
+    let lone = Recording::open(&lone).unwrap().whole(&mut |_| ()).unwrap();
+    assert!(lone.connections[0].over_time.is_none());
     let none = Recording::open(&path).unwrap().whole(&mut |of| of.connections.clear()).unwrap();
     assert!(none.connections.is_empty());
 }

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use maxseg_core::diagnose::LimitsOverTime;
+
 use super::{Recording, RecordingError};
 use crate::connections::comparison::Known;
 use crate::connections::{Connection, Snapshot};
@@ -18,6 +20,8 @@ struct Seen {
     first: Option<(Known, Duration)>,
     /// As it was seen last, and when.
     last: (Connection, Duration),
+    /// What limited it between each two of its samples.
+    limits: LimitsOverTime,
 }
 
 impl Recording {
@@ -63,15 +67,25 @@ fn note(seen: &mut HashMap<Key, Seen>, connection: Connection, now: Duration) {
         {
             first.add(*at, sample);
         }
+        known.add_limits(&connection);
         known.last = (connection, now);
         return;
     }
     let sample = connection.sample.as_ref();
     let first = sample.map(|sample| (Known::of(now, &connection, sample), now));
-    seen.insert(key, Seen { first, last: (connection, now) });
+    seen.insert(key, Seen { first, last: (connection, now), limits: LimitsOverTime::default() });
 }
 
 impl Seen {
+    /// Adds what limited it since the sample before.
+    fn add_limits(&mut self, connection: &Connection) {
+        if connection.since_last.is_some()
+            && let Some(evidence) = connection.evidence()
+        {
+            self.limits.add(&evidence);
+        }
+    }
+
     fn whole(self) -> Connection {
         let (mut connection, now) = self.last;
         let first = self.first.filter(|(_, at)| *at < now);
@@ -79,6 +93,7 @@ impl Seen {
             let sample = connection.sample.as_ref().filter(|sample| known.is_before(sample))?;
             Some(Box::new(known.evidence_until(now, sample, now.saturating_sub(at))))
         });
+        connection.over_time = self.limits.diagnosis().map(Box::new);
         connection
     }
 }

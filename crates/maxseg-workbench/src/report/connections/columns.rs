@@ -117,6 +117,7 @@ pub(super) fn empty_connection() -> crate::connections::Connection {
         mark: None,
         options: crate::connections::SocketOptions::default(),
         since_last: None,
+        over_time: None,
         is_closed: false,
         message: None,
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use maxseg_core::diagnose::{SocketFinding, diagnose_socket, socket_findings};
+use maxseg_core::diagnose::{SocketFinding, socket_findings};
 use maxseg_core::evidence::SocketEvidence;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_wire::inet_diag::TimerKind;
@@ -180,7 +180,7 @@ impl<'a> ConnectionEntry<'a> {
         let long = |of: fn(&TcpInfo) -> Option<u64>| info.and_then(of);
         let span = |of: fn(&TcpInfo) -> Option<Duration>| info.and_then(of).map(seconds);
         let evidence = connection.evidence();
-        let diagnosis = evidence.as_ref().map(diagnose_socket);
+        let diagnosis = connection.diagnosis();
         let (limited_by, confidence, unknown_because, limits) = match diagnosis {
             Some(found) => (
                 Some(found.limited_by),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io;
 use std::net::IpAddr;
+use std::path::Path;
 
 use maxseg_core::excerpt::escaped;
 use maxseg_core::mss::black_hole::MtuSearch;
@@ -334,9 +335,16 @@ fn features(route: Option<&Route>) -> u32 {
     bits.and_then(|bits| bits.parse().ok()).unwrap_or(0)
 }
 
+/// Where the kernel shows the settings of TCP.
+const SYSCTLS: &str = "/proc/sys/net/ipv4";
+
 #[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of error have advice of their own")]
 fn unreadable(error: &io::Error) -> String {
     match error.kind() {
+        // A container may hide all of them, which says nothing of the kernel.
+        io::ErrorKind::NotFound if !Path::new(SYSCTLS).is_dir() => {
+            format!("cannot be read: there is no {SYSCTLS} here")
+        }
         io::ErrorKind::NotFound => "this kernel or network namespace does not have it".to_owned(),
         io::ErrorKind::PermissionDenied => {
             "this user may not read it: `sudo maxseg stacks from-host`".to_owned()

@@ -34,7 +34,11 @@ pub(super) fn text(path: &PathReading, width: usize) -> String {
     });
     let shown = ["net.ipv4.tcp_rmem", "net.core.rmem_max", "net.ipv4.tcp_mtu_probing"];
     let values = shown.iter().filter_map(|name| Some(format!("{name} {}", path.sysctl(name)?)));
-    lines.push(format!("sysctls: {}", values.collect::<Vec<_>>().join(", ")));
+    let values = values.collect::<Vec<_>>().join(", ");
+    lines.push(format!(
+        "sysctls: {}",
+        if values.is_empty() { "not readable here" } else { &values }
+    ));
     let told = lines
         .iter()
         .map(|line| hanging(&format!("  {}", maxseg_core::excerpt::escaped(line)), width, "  "));

@@ -57,6 +57,7 @@ pub(super) fn connection(cookie: u64, process: &str, ports: [u16; 2]) -> Connect
         mark: None,
         options: SocketOptions::default(),
         since_last: None,
+        over_time: None,
         is_closed: false,
         message: None,
     }

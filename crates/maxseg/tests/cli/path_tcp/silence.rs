@@ -146,8 +146,8 @@ fn an_ordinary_user_learns_that_large_segments_alone_are_lost() {
     let Some((report, code)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
     assert_eq!((mtu(&report).0, mtu(&report).2, code), (1500, "confirmed", 3), "{report:#}");
     assert_eq!(findings(&report), ["large-loss"], "{report:#}");
-    let [sent, lost, _, small_lost] = loss(&report);
-    assert!(lost * 3 > sent && lost * 3 < sent * 2 && small_lost == 0, "{report:#}");
+    let [all, lost, _, small_lost] = loss(&report);
+    assert!(lost * 3 > all && lost * 3 < all * 2 && small_lost == 0, "{report:#}");
     assert_eq!(report["path_mtu"]["large_loss"]["is_both_ways"], false, "{report:#}");
     // Who sends the service nothing is told what is not known.
     let arguments = [&target(TO[0]), "--no-payload"];

@@ -134,19 +134,19 @@ fn an_ordinary_user_learns_that_large_segments_alone_are_lost() {
     if !net.mute_b() {
         return;
     }
-    let loss = |report: &Value| {
+    let counts = |report: &Value| {
         let loss = &report["path_mtu"]["large_loss"];
         ["sent", "lost", "small_sent", "small_lost"].map(|key| loss[key].as_u64().unwrap())
     };
     let Some((report, code)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
-    assert_eq!((loss(&report), code), ([20, 0, 45, 0], 0), "{report:#}");
+    assert_eq!((counts(&report), code), ([20, 0, 45, 0], 0), "{report:#}");
     assert_eq!(findings(&report), [""; 0], "{report:#}");
     let every_other = "ip saddr 10.9.1.2 meta length > 1300 numgen inc mod 2 == 0 drop";
     net.router_rules("forward", &[every_other]);
     let Some((report, code)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
     assert_eq!((mtu(&report).0, mtu(&report).2, code), (1500, "confirmed", 3), "{report:#}");
     assert_eq!(findings(&report), ["large-loss"], "{report:#}");
-    let [all, lost, _, small_lost] = loss(&report);
+    let [all, lost, _, small_lost] = counts(&report);
     assert!(lost * 3 > all && lost * 3 < all * 2 && small_lost == 0, "{report:#}");
     assert_eq!(report["path_mtu"]["large_loss"]["is_both_ways"], false, "{report:#}");
     // Who sends the service nothing is told what is not known.

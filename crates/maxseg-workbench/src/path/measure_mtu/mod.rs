@@ -102,7 +102,7 @@ fn by_messages(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, 
 
 /// What is said where nobody answers often enough.
 const LOSSES_UNKNOWN: &str = "it is not tested whether some of the large packets alone are lost: no echo is answered, or this user may send none, datagrams \
-                              are not answered often enough, and no connection shows it (HOST:PORT of an open TCP port does)";
+                              are not answered often enough, and no connection shows it (HOST:PORT of an open TCP port does, where time is left)";
 
 /// By UDP or echoes, or by what routers say where nothing answers these.
 fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {

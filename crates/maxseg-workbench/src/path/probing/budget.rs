@@ -49,8 +49,13 @@ impl Budget {
     }
 
     /// A quarter remains for the place of a black hole and for other flows.
-    pub(super) fn has_left_to_search(&self, sent_bytes: u64) -> bool {
+    pub(in crate::path) fn has_left_to_search(&self, sent_bytes: u64) -> bool {
         self.begun.elapsed() < self.time * 3 / 4 && sent_bytes < self.bytes * 3 / 4
+    }
+
+    /// Half of the time is left: enough for one more question.
+    pub(in crate::path) fn has_half_left(&self) -> bool {
+        self.begun.elapsed() < self.time / 2
     }
 
     /// Bytes that are left.

@@ -130,9 +130,13 @@ impl Sizes {
         Ok(())
     }
 
-    /// Whether an echo of a size is answered after all: losses made the size of those that are seem smaller.
+    /// Whether an echo of a size is answered after all, as far as time is left to see that none is: losses made the size of those that are seem
+    /// smaller.
     fn is_echoed(size: u32, probing: &mut Probing<'_>) -> Result<bool, PathError> {
         for _ in 0..SURE_SILENCES.div_ceil(ECHOES) {
+            if !probing.has_budget() {
+                return Ok(true);
+            }
             let echoes = vec![probe(size); ECHOES as usize];
             let round = probing.round(Which::Echo, &echoes, RoundEnd::LastAnswered)?;
             if round.shots.iter().chain(&round.late).any(|shot| shot.arrival().is_some()) {

@@ -14,13 +14,15 @@ use crate::path::{FlowMtu, LargeLoss, MtuReport, PathError};
 const MOST_CONNECTIONS: u32 = 10;
 
 impl Probing<'_> {
-    /// Counts the losses of segments of a size that arrives on connections to this port, and tells flows on which none of them arrives.
+    /// Counts the losses of segments of a size that arrives on connections to this port, and tells flows on which none of them arrives; a test of
+    /// a long path has no time for it.
     pub(in crate::path) fn losses_by_connections(
         &mut self,
         port: u16,
         report: &mut MtuReport,
     ) -> Result<(), PathError> {
-        let Some(size) = report.size_that_passes() else { return Ok(()) };
+        let passes = report.size_that_passes().filter(|_| self.budget.has_half_left());
+        let Some(size) = passes else { return Ok(()) };
         let (far, payload) = (SocketAddr::new(self.to, port), Payload::of_port(port));
         self.observer.on_step(&format!("losses of segments in packets of {size} bytes"));
         self.observer.on_warning(&format!(
@@ -29,7 +31,7 @@ impl Probing<'_> {
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);
-        let is_over = move || stop.load(Ordering::Relaxed) || !budget.has_left(0);
+        let is_over = move || stop.load(Ordering::Relaxed) || !budget.has_left_to_search(0);
         let (mut found, mut connections) = (LargeLoss::begun(size), Vec::new());
         for round in 0..MOST_CONNECTIONS {
             let is_enough = round >= FIRST_ROUNDS && (found.is_by_chance() || found.is_certain());

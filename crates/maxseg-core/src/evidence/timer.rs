@@ -67,7 +67,11 @@ impl DirectionStats {
     pub fn loses_by_chance(&self, silence: &Silence, begin: Time) -> bool {
         let own = u64::from(silence.retransmissions);
         let lost = self.needed_retransmissions().saturating_sub(own) as f64;
-        let sent = self.segments().saturating_sub(own).max(1) as f64;
+        let sent = self.segments().saturating_sub(own);
+        if sent < ENOUGH {
+            return false;
+        }
+        let sent = sent as f64;
         let all = libm::pow(lost / sent, f64::from(silence.retransmissions + silence.probes));
         let seconds = |from: Time| silence.to.since(from).as_secs_f64();
         let times = lost * seconds(silence.from) / seconds(begin).max(f64::MIN_POSITIVE);

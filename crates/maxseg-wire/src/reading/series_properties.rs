@@ -128,7 +128,9 @@ proptest! {
             if summary.file.holes.is_empty() {
                 continue;
             }
-            for (part, whole) in [(&one.forward, there), (&one.reverse, back)] {
+            // One whose payload begins behind the hole is that of a capture that begins late.
+            let ways = [(&one.forward, there), (&one.reverse, back)];
+            for (part, whole) in ways.into_iter().filter(|(part, _)| !part.holes.is_empty()) {
                 prop_assert!(
                     part.in_flight_max_bytes <= whole.in_flight_max_bytes,
                     "{} of {}: {:?}", part.in_flight_max_bytes, whole.in_flight_max_bytes, part.holes

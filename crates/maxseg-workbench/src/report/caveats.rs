@@ -26,7 +26,7 @@ pub struct Gathered {
     pub is_same_everywhere: bool,
 }
 
-/// So many points are named; more are counted.
+/// So many points are named; of more the first is.
 const MOST_NAMED: usize = 3;
 
 /// Gathers caveats as they come, those of a run together.
@@ -70,7 +70,7 @@ impl Gathering {
                 .collect();
             let key = (caveat.code.clone(), engine, others.len());
             let kind = self.kinds.entry(key).or_default();
-            if kind.points.insert(point.to_owned()) && kind.at.len() <= MOST_NAMED {
+            if kind.points.insert(point.to_owned()) && kind.at.len() < MOST_NAMED {
                 kind.at.push(point_words(values).join(", "));
             }
             kind.texts.insert(caveat.text.clone());
@@ -121,12 +121,10 @@ impl Gathered {
         if self.at.is_empty() {
             return (self.points > 1).then(|| format!("all {} points", self.points));
         }
-        let named = &self.at[..self.at.len().min(MOST_NAMED)];
-        // Values of one point are divided by commas.
-        let named = named.join(" | ");
-        Some(match self.points.saturating_sub(MOST_NAMED) {
-            0 => format!("at {named}"),
-            more => format!("at {named} and {more} more"),
+        Some(match self.at.first().filter(|_| self.points > MOST_NAMED) {
+            Some(first) => format!("at {} points, the first at {first}", self.points),
+            // Values of one point are divided by commas.
+            None => format!("at {}", self.at.join(" | ")),
         })
     }
 
@@ -163,6 +161,7 @@ mod tests {
             let mut caveats = vec![code("everywhere")];
             caveats.extend((number == 1).then(|| code("one")));
             caveats.extend((number < 4).then(|| code("four")));
+            caveats.extend((number < 3).then(|| code("three")));
             gathering.add(EngineName::Sim, stack, &at(stack), &caveats);
         }
         let lines: Vec<String> = gathering.gathered().iter().map(Gathered::line).collect();
@@ -172,8 +171,9 @@ mod tests {
             lines,
             [
                 "sim, everywhere (all 5 points): text".to_owned(),
-                format!("sim, four (at {a} | {b} | {c} and 1 more): text"),
+                format!("sim, four (at 4 points, the first at {a}): text"),
                 format!("sim, one (at {b}): text"),
+                format!("sim, three (at {a} | {b} | {c}): text"),
             ]
         );
     }

@@ -208,8 +208,8 @@ limited  buffers      receive up to 208 KiB, send up to 208 KiB
         let text = text(&diagnosis, Printer::silent());
         let want = "
 The lab can run here (qdiscs missing, wake-up limited).
-Beside the lab: capture: packets missing; path: ok; tune: state missing,
-sysctls and routes limited.
+Beside the lab: capture: packets missing; path: ok; tune: state missing, sysctls
+and routes limited.
 ";
         assert!(text.ends_with(want), "{text}");
     }

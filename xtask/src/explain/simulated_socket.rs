@@ -24,7 +24,7 @@ impl Watch for SocketWatch {
     }
 
     fn sample_every(&self) -> Option<Time> {
-        Some(Time::from_nanos(u64::try_from(EVERY.as_nanos()).unwrap_or(u64::MAX)))
+        Some(Time::from(EVERY))
     }
 
     fn on_socket(&mut self, at: Time, flow: usize, info: &SocketInfo) {

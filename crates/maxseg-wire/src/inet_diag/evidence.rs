@@ -69,7 +69,7 @@ impl Sample {
         let state = self.state(None);
         RatePoint {
             is_recovering: state.is_recovering,
-            rtt: time(info.rtt),
+            rtt: Time::from(info.rtt),
             rate: of_window.map(|delivery_bps| (info.snd_cwnd, delivery_bps)),
             delivery_bps,
             fills_send_buffer: state.fills_send_buffer(),
@@ -95,7 +95,7 @@ impl Sample {
         let in_flight = u64::from(self.unacked_bytes.saturating_sub(unsent));
         let window = info.snd_wnd.map(u64::from);
         Bin {
-            duration: time(duration),
+            duration: Time::from(duration),
             sent_bytes: long(|info| info.bytes_sent).saturating_sub(resent_bytes),
             resent_bytes,
             acked_bytes: payload(long(|info| info.bytes_acked), info.state()),
@@ -110,12 +110,12 @@ impl Sample {
             window_left_min: window.map(|window| window.saturating_sub(in_flight)),
             window_max: window.unwrap_or_default(),
             // The kernel counts in ticks, the clock here does not.
-            idle: time(duration.saturating_sub(busy)),
-            sndbuf_limited: time(span(|info| info.sndbuf_limited).min(busy)),
-            rwnd_limited: time(span(|info| info.rwnd_limited).min(busy)),
+            idle: Time::from(duration.saturating_sub(busy)),
+            sndbuf_limited: Time::from(span(|info| info.sndbuf_limited).min(busy)),
+            rwnd_limited: Time::from(span(|info| info.rwnd_limited).min(busy)),
             rtt_count: u32::from(!info.rtt.is_zero()),
-            rtt_sum: time(info.rtt),
-            rtt_min: info.min_rtt.map(time),
+            rtt_sum: Time::from(info.rtt),
+            rtt_min: info.min_rtt.map(Time::from),
             ..Bin::default()
         }
     }
@@ -153,11 +153,11 @@ impl Sample {
             ever_delivered_segments: info.delivered,
             unsent_bytes: info.notsent_bytes,
             window_bytes: info.snd_wnd,
-            rtt: time(info.rtt),
-            rtt_deviation: time(info.rttvar),
-            min_rtt: info.min_rtt.map(time),
-            rto: (!info.rto.is_zero()).then(|| time(info.rto)),
-            unanswered_for: (info.unacked > 0).then(|| time(info.last_data_sent)),
+            rtt: Time::from(info.rtt),
+            rtt_deviation: Time::from(info.rttvar),
+            min_rtt: info.min_rtt.map(Time::from),
+            rto: (!info.rto.is_zero()).then(|| Time::from(info.rto)),
+            unanswered_for: (info.unacked > 0).then(|| Time::from(info.last_data_sent)),
             timeouts_in_a_row: info.retransmits.into(),
             window_probes: info.probes.into(),
             ever_retransmitted: info.total_retrans,
@@ -180,7 +180,7 @@ impl Sample {
             // The socket's options tell.
             receive_buffer_is_set: None,
             receive_window_grows: None,
-            receive_rtt: (!info.rcv_rtt.is_zero()).then(|| time(info.rcv_rtt)),
+            receive_rtt: (!info.rcv_rtt.is_zero()).then(|| Time::from(info.rcv_rtt)),
             unread_bytes: self.unread_bytes,
             advertised_window_bytes: info.rcv_wnd,
         }
@@ -212,10 +212,6 @@ fn grown(
 fn payload(bytes: u64, state: Option<State>) -> u64 {
     let is_closing = closing(state).is_some() || state == Some(State::Closed);
     if is_closing && bytes == 1 { 0 } else { bytes }
-}
-
-fn time(span: Duration) -> Time {
-    Time::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

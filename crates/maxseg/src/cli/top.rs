@@ -126,15 +126,11 @@ fn record_unseen(args: &TopArgs, file: &Path, printer: Printer) -> Result<(), Fa
             .write(&snapshot, host.as_deref())
             .map_err(|error| recording_ended(file, &error))?;
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        let pause = left.map_or(args.interval, |left| time(left).min(args.interval));
+        let pause = left.map_or(args.interval, |left| Time::from(left).min(args.interval));
         if pause == Time::ZERO || !waits(pause, stop) {
             return Ok(());
         }
     }
-}
-
-fn time(span: Duration) -> Time {
-    Time::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 
 impl TopArgs {

@@ -61,7 +61,7 @@ impl Limits {
     /// Looks at a direction.
     pub(super) fn of(stats: &DirectionStats, acks: &DirectionStats, known: Known) -> Self {
         let all = round_trips(stats);
-        let bins: Vec<Bin> = all.iter().filter(|bin| stats.has_seen(bin)).copied().collect();
+        let bins = stats.seen_of(&all);
         let mut judge = Judge::new(stats, acks, &bins, known);
         let (mut limits, mut times) = (Self::default(), Vec::<(LimitedBy, f64)>::new());
         for bin in &all {

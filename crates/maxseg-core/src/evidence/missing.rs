@@ -1,5 +1,7 @@
 //! What a direction lost on its way, and what the capture has not of it.
 
+use std::borrow::Cow;
+
 use super::{Bin, DirectionStats};
 use crate::units::Time;
 
@@ -18,6 +20,14 @@ impl DirectionStats {
     /// Whether the capture has all of an interval.
     pub fn has_seen(&self, bin: &Bin) -> bool {
         self.unseen_part_of(bin) == Time::ZERO
+    }
+
+    /// Those of some intervals that the capture has all of.
+    pub fn seen_of<'b>(&self, bins: &'b [Bin]) -> Cow<'b, [Bin]> {
+        if self.holes.is_empty() {
+            return Cow::Borrowed(bins);
+        }
+        bins.iter().filter(|bin| self.has_seen(bin)).copied().collect()
     }
 
     /// Payload that was acknowledged and not captured while the capture went on: it lost packets.

@@ -17,7 +17,10 @@ mod well_known;
 pub use probe::{Probe, ProbeFate, Refusal};
 pub use reach::Reach;
 pub use search::{Confidence, Search, Settled};
-pub use threshold::{LossEstimate, MOST_ERROR, SURE_SILENCES, pure_chance};
+pub use threshold::{
+    ALIKE_AT_LAST, LARGE_AMONG_SMALL, LossEstimate, MOST_ERROR, SILENT_ROUNDS, SURE_SILENCES,
+    pure_chance,
+};
 pub use well_known::well_known_mtu;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod posterior;
 use std::collections::BTreeMap;
 
 use super::probe::{Probe, ProbeFate, Refusal};
-use super::threshold::{LossEstimate, MOST_ERROR, SURE_SILENCES};
+use super::threshold::{ALIKE_AT_LAST, LossEstimate, MOST_ERROR, SURE_SILENCES};
 use crate::framing::{IpVersion, next_plateau};
 use crate::units::{Bytes, Mtu};
 use posterior::{Posterior, Stated};
@@ -76,8 +76,6 @@ const NEARLY: f64 = 0.75;
 const LIKELY: f64 = 0.4;
 /// Most packets of one size in a round: a burst of losses may meet all of them.
 const MOST_ALIKE: usize = 4;
-/// And where nothing but that is left to find out: less than the initial window of a connection (RFC 6928), which every queue holds.
-const MOST_ALIKE_AT_LAST: u32 = 9;
 
 impl Search {
     /// A search from a size that arrives to the largest that this host can send. A round has at most `most_sizes` sizes.
@@ -357,7 +355,7 @@ impl Search {
             return Vec::new();
         };
         let open = SURE_SILENCES.saturating_sub(self.silences(size));
-        let times = if is_found { open.clamp(2, MOST_ALIKE_AT_LAST) } else { 2 };
+        let times = if is_found { open.clamp(2, ALIKE_AT_LAST) } else { 2 };
         vec![size; times as usize]
     }
 

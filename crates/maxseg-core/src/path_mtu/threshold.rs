@@ -8,6 +8,19 @@ pub const MOST_ERROR: f64 = 1e-4;
 /// [`MOST_ERROR`].
 pub const SURE_SILENCES: u32 = 26;
 
+/// Packets of one size in a round where nothing but their silence is left to find out: less than the initial window of a connection
+/// (RFC 6928), which every queue holds.
+pub const ALIKE_AT_LAST: u32 = 9;
+
+/// Such rounds without an answer that no share of losses explains.
+pub const SILENT_ROUNDS: u32 = SURE_SILENCES.div_ceil(ALIKE_AT_LAST);
+
+/// A round of large packets (`true`) among small ones: four large ones are less than the initial window of a connection (RFC 6928), which
+/// every queue holds. It reads the same from both ends and has an odd number of packets: what answers, or drops, every second, third or
+/// fourth packet meets both sizes alike.
+pub const LARGE_AMONG_SMALL: [bool; 13] =
+    [false, true, false, false, true, false, false, false, true, false, false, true, false];
+
 /// Answers that were waited for, and those of them that did not come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LossEstimate {

@@ -17,6 +17,6 @@ pub mod tcp;
 mod too_big;
 
 pub use prober::{Answer, AnswerKind, ProbeKind, Prober, Round, RoundEnd, Shot};
-pub use route::{NextHop, RouteToHost, next_hop, route_to_host};
+pub use route::{NextHop, RouteToHost, TRACEROUTE_PORT, next_hop, route_to_host};
 pub use rtt::{SynTrip, syn_trips};
 pub use too_big::{Dropper, TooBig, TooBigPacket, TooBigWatch, undelivered};

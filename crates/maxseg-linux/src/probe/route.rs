@@ -64,8 +64,8 @@ pub struct NextHop {
     pub link_address: String,
 }
 
-/// The first port of traceroute, at which a host has no service.
-const TRACEROUTE_PORT: u16 = 33_434;
+/// The first port of traceroute (traceroute(8)): hardly anything listens there.
+pub const TRACEROUTE_PORT: u16 = 33_434;
 /// How long a next hop may take to answer: the kernel asks one that it has not heard of for a while after 5 s (`delay_first_probe_time`), then
 /// three times within 3 s (`ucast_solicit`, `retrans_time`).
 const LONGEST_RESOLUTION: Duration = Duration::from_secs(10);

@@ -7,17 +7,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use maxseg_core::path_mtu::LossEstimate;
+use maxseg_core::path_mtu::{LARGE_AMONG_SMALL, LossEstimate};
 use maxseg_wire::tcp_info::{State, TcpInfo};
 
 use super::payload::Payload;
 use super::sized::{ENDED, LOOK, SYN_PATIENCE, connect, header_bytes};
 use crate::sys::TcpSocket;
 
-/// What a connection sends: four full segments, less than the initial window (RFC 6928), which every queue holds; and a small one last, so that
-/// the kernel's probe of the last segment (RFC 8985 §7) repeats no full one.
-const ORDER: [bool; 13] =
-    [false, true, false, false, true, false, false, false, true, false, false, true, false];
+/// What a connection sends. The last is small, so that the kernel's probe of the last segment (RFC 8985 §7) repeats no full one.
+const ORDER: [bool; 13] = LARGE_AMONG_SMALL;
 /// So long after the last segment the kernel has sent what is lost again twice (200 ms, then 400 ms; RFC 6298 §5).
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Payload of a small segment, bytes.
@@ -35,9 +33,9 @@ pub struct SegmentLosses {
 }
 
 impl SegmentLosses {
-    /// Bytes of the payload of a connection, its full segments being in packets of `size` bytes.
-    pub fn payload_bytes(size: u32) -> u32 {
-        ORDER.iter().map(|is_large| if *is_large { size } else { SMALL }).sum()
+    /// Bytes of the payload of a connection, whose full segments have so many.
+    pub fn payload_bytes(full: u32) -> u32 {
+        ORDER.iter().map(|is_large| if *is_large { full } else { SMALL }).sum()
     }
 }
 
@@ -97,7 +95,7 @@ struct Sending {
 
 impl Sending {
     fn new(len: u32, payload: Payload) -> Self {
-        let bytes = ORDER.iter().map(|is_large| if *is_large { len } else { SMALL }).sum::<u32>();
+        let bytes = SegmentLosses::payload_bytes(len);
         Self { len, payload: payload.bytes(bytes as usize), count: 0, at: Instant::now() }
     }
 

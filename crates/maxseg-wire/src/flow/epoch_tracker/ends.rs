@@ -8,12 +8,7 @@ use super::EpochTracker;
 impl EpochTracker {
     /// The capture has a hole, and the flight goes on behind it at `offset`: in the midst of a round trip.
     pub(in crate::flow) fn resume(&mut self, hole: HoleInTime, offset: i64) {
-        if let Some(loss) = self.loss.take() {
-            self.list.push_loss(loss);
-        }
-        if !self.is_recovering && self.epoch.rounds > 0 {
-            self.end(hole.from, false);
-        }
+        self.settle(hole.from);
         let next = Self::new(hole.to, offset, OpeningTracker::default(), true);
         let Self { epoch, sent_until, is_cut, .. } = next;
         (self.epoch, self.sent_until, self.is_cut) = (epoch, sent_until, is_cut);
@@ -32,6 +27,11 @@ impl EpochTracker {
         self.list.is_by_echo = self.echoed.is_some();
         self.list.counts_packets = self.identifications.is_counting();
         self.list.opening = self.opening.found;
+        self.settle(at);
+    }
+
+    /// What is under way ends here.
+    fn settle(&mut self, at: u64) {
         if let Some(loss) = self.loss.take() {
             self.list.push_loss(loss);
         }

@@ -1,16 +1,19 @@
 //! Other flows to the same destination: routers with several paths of equal cost choose by the ports.
 
 use std::io;
+use std::iter::repeat_n;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use maxseg_core::framing::IpVersion;
-use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Refusal, SURE_SILENCES, Search};
-use maxseg_linux::probe::{ProbeKind, Prober, RoundEnd, Shot};
+use maxseg_core::path_mtu::{
+    ALIKE_AT_LAST, LossEstimate, ProbeFate, Refusal, SILENT_ROUNDS, Search,
+};
+use maxseg_linux::probe::{ProbeKind, Prober, RoundEnd, Shot, TRACEROUTE_PORT};
 
 use super::sizes::RATE_LIMIT;
-use super::{Budget, FIRST_PORT, Probing, Which, probe};
+use super::{Budget, Probing, Which, probe};
 use crate::path::{FlowMtu, PathError};
 
 /// Rounds for a flow whose path MTU is another.
@@ -21,10 +24,6 @@ const MOST_SILENT: u32 = 1;
 const SIZES: usize = 4;
 /// More rounds are not sent on a flow that was not answered.
 const MOST_AGAIN: u32 = 5;
-/// Packets of a size in such a round.
-const ALIKE: u32 = 9;
-/// Rounds without an answer to large packets that no share of losses explains.
-const SILENT_ROUNDS: u32 = SURE_SILENCES.div_ceil(ALIKE);
 
 impl Probing<'_> {
     /// Checks on other flows what one has found, which comes first.
@@ -38,7 +37,7 @@ impl Probing<'_> {
             mtu_bytes,
             vanishes_bytes: None,
         };
-        let mut flows = vec![flow(first, FIRST_PORT, Some(mtu))];
+        let mut flows = vec![flow(first, TRACEROUTE_PORT, Some(mtu))];
         if !self.is_udp_answered || self.options.flows < 2 || !self.has_budget() {
             return Ok(Vec::new());
         }
@@ -60,7 +59,7 @@ impl Probing<'_> {
             let begun: Vec<_> = numbers
                 .map(|number| {
                     let flow_test = &flow_test;
-                    scope.spawn(move || flow_test.run(FIRST_PORT + number))
+                    scope.spawn(move || flow_test.run(TRACEROUTE_PORT + number))
                 })
                 .collect();
             begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
@@ -94,17 +93,17 @@ impl Probing<'_> {
         let socket = |source: io::Error| PathError::socket("send a probe", source);
         let mut probers = vec![udp];
         for number in 1..u16::from(self.options.flows) {
-            let kind = ProbeKind::Udp { port: FIRST_PORT + number };
+            let kind = ProbeKind::Udp { port: TRACEROUTE_PORT + number };
             probers.push(Prober::new(self.to, kind).map_err(socket)?);
         }
         let flow = |(prober, destination_port): (&Prober, u16)| FlowMtu {
             source_port: prober.source().port(),
             destination_port,
             // What echoes have found is not this flow's.
-            mtu_bytes: (which == Which::Udp && destination_port == FIRST_PORT).then_some(mtu),
+            mtu_bytes: (which == Which::Udp && destination_port == TRACEROUTE_PORT).then_some(mtu),
             vanishes_bytes: None,
         };
-        let mut flows: Vec<FlowMtu> = probers.iter().zip(FIRST_PORT..).map(flow).collect();
+        let mut flows: Vec<FlowMtu> = probers.iter().zip(TRACEROUTE_PORT..).map(flow).collect();
         let asked = self.ask_again(flows.iter_mut().zip(&mut probers), mtu);
         self.udp = probers.into_iter().next();
         asked?;
@@ -127,11 +126,8 @@ impl Probing<'_> {
                     break;
                 }
                 self.wait(RATE_LIMIT)?;
-                let sizes: Vec<_> = [vec![size; ALIKE as usize], vec![self.small()]]
-                    .concat()
-                    .into_iter()
-                    .map(probe)
-                    .collect();
+                let large = repeat_n(size, ALIKE_AT_LAST as usize);
+                let sizes: Vec<_> = large.chain([self.small()]).map(probe).collect();
                 let (pause, patience) = (self.pause(), self.patience());
                 let round =
                     prober.round(&sizes, pause, patience, RoundEnd::LastAnswered, self.stop);

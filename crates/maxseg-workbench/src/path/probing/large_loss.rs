@@ -2,16 +2,12 @@
 
 use std::time::Duration;
 
-use maxseg_core::path_mtu::{LossEstimate, Probe};
+use maxseg_core::path_mtu::{LARGE_AMONG_SMALL, LossEstimate, Probe};
 use maxseg_linux::probe::RoundEnd;
 
 use super::{Probing, Which};
 use crate::path::{LargeLoss, PathError};
 
-/// A round: four large packets, less than the initial window of a connection (RFC 6928), which every queue holds. It reads the same from both
-/// ends and has an odd number of packets: what answers, or drops, every second, third or fourth packet meets both sizes alike.
-const ORDER: [bool; 13] =
-    [false, true, false, false, true, false, false, false, true, false, false, true, false];
 /// Rounds that are made of each path: twenty large packets.
 pub(in crate::path) const FIRST_ROUNDS: u32 = 5;
 /// And where large packets are lost and small ones are not: sixty,
@@ -77,7 +73,7 @@ impl Probing<'_> {
     ) -> Result<Option<LargeLoss>, PathError> {
         self.observer.on_step(&format!("losses of packets of {size} bytes, and of small ones"));
         let sizes: Vec<u32> =
-            ORDER.iter().map(|is_large| if *is_large { size } else { small }).collect();
+            LARGE_AMONG_SMALL.iter().map(|is_large| if *is_large { size } else { small }).collect();
         let mut found = LargeLoss::begun(size);
         for round in 0..MOST_ROUNDS {
             let is_enough = (round >= FIRST_ROUNDS && found.is_by_chance())
@@ -85,7 +81,7 @@ impl Probing<'_> {
             if is_enough || !self.affords(&sizes) {
                 break;
             }
-            for (is_large, is_answered) in ORDER.iter().zip(send(self, &sizes)?) {
+            for (is_large, is_answered) in LARGE_AMONG_SMALL.iter().zip(send(self, &sizes)?) {
                 let counted = if *is_large { &mut found.large } else { &mut found.small };
                 counted.count(is_answered);
             }

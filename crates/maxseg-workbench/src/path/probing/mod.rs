@@ -20,7 +20,9 @@ use std::time::Duration;
 
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path_mtu::{LossEstimate, Probe, Refusal};
-use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot, TooBigWatch};
+use maxseg_linux::probe::{
+    ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot, TRACEROUTE_PORT, TooBigWatch,
+};
 use maxseg_linux::sys::sleeps;
 
 use super::{PathError, PathObserver, PathOptions, note_once};
@@ -33,8 +35,6 @@ pub(super) use trips::Trips;
 use unreachable::Unreachable;
 pub(super) use vanishing::{Flow, MOST_STEPS, SPACING, TIMES, limited};
 
-/// Ports that traceroute begins with: hardly anything listens there.
-const FIRST_PORT: u16 = 33_434;
 /// As long is waited for an answer before any has come.
 const FIRST_PATIENCE: Duration = Duration::from_secs(1);
 /// Added to twice the longest round trip: what links and hosts may take.
@@ -123,7 +123,7 @@ impl<'t> Probing<'t> {
         };
         let route = maxseg_linux::probe::route_to_host(to).map_err(no_route)?;
         let mut notes = Vec::new();
-        let udp = Prober::new(to, ProbeKind::Udp { port: FIRST_PORT });
+        let udp = Prober::new(to, ProbeKind::Udp { port: TRACEROUTE_PORT });
         let udp = udp.map_err(|error| notes.push(format!("no UDP probes: {error}"))).ok();
         let echo = Prober::new(to, ProbeKind::Echo).ok();
         if echo.is_none() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use maxseg_core::path_mtu::{ProbeFate, SURE_SILENCES, Search};
+use maxseg_core::path_mtu::{ALIKE_AT_LAST, ProbeFate, SILENT_ROUNDS, Search};
 use maxseg_linux::probe::{Round, RoundEnd, Shot};
 
 use super::{Probing, Which, probe};
@@ -14,8 +14,6 @@ use crate::path::PathError;
 const SIZES: usize = 10;
 /// So many packets in turn at the end of a round that nobody answers show a limit, and no loss.
 const TAIL: usize = 2;
-/// Echoes of one size in a round: every queue holds so many.
-const ECHOES: u32 = 9;
 /// Linux allows one a second (`icmp_ratelimit`).
 pub(super) const RATE_LIMIT: Duration = Duration::from_millis(1050);
 
@@ -133,11 +131,11 @@ impl Sizes {
     /// Whether an echo of a size is answered after all, as far as time is left to see that none is: losses made the size of those that are seem
     /// smaller.
     fn is_echoed(size: u32, probing: &mut Probing<'_>) -> Result<bool, PathError> {
-        for _ in 0..SURE_SILENCES.div_ceil(ECHOES) {
+        for _ in 0..SILENT_ROUNDS {
             if !probing.has_budget() {
                 return Ok(true);
             }
-            let echoes = vec![probe(size); ECHOES as usize];
+            let echoes = vec![probe(size); ALIKE_AT_LAST as usize];
             let round = probing.round(Which::Echo, &echoes, RoundEnd::LastAnswered)?;
             if round.shots.iter().chain(&round.late).any(|shot| shot.arrival().is_some()) {
                 return Ok(true);

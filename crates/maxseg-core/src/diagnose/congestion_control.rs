@@ -128,7 +128,7 @@ impl CongestionControl {
         let first =
             if clues.has_slow_start() { Clue::default() } else { first_loss::of(data, limit) };
         let opening = OpeningPace::of(data, limit, is_at_sender, has_ack_path);
-        let bursts = burst_sizes::of(data, limit);
+        let bursts = burst_sizes::of(data, limit, has_ack_path);
         // Where flights are known, they show it.
         let is_by_trip = view.is_none_or(|view| view == View::ByHandshake);
         let rate = if is_by_trip { steady_rate::of(data, limit) } else { Clue::default() };
@@ -233,9 +233,13 @@ fn has_overtaking(data: &DirectionStats) -> bool {
 /// Whether the first flights are not the congestion window's, or what the path holds is not known: a program or a pace sends less,
 /// or packets overtake each other.
 fn hides_opening(data: &DirectionStats, limit: LimitedBy) -> bool {
-    let is_held = matches!(limit, LimitedBy::Paced | LimitedBy::Application)
-        || limit == LimitedBy::Unknown && share_out_of_data(data) >= OFTEN_OUT_OF_DATA;
-    is_held || has_overtaking(data)
+    is_held_by_program(data, limit) || has_overtaking(data)
+}
+
+/// Whether a program or a pace sends less than the windows allow.
+fn is_held_by_program(data: &DirectionStats, limit: LimitedBy) -> bool {
+    matches!(limit, LimitedBy::Paced | LimitedBy::Application)
+        || limit == LimitedBy::Unknown && share_out_of_data(data) >= OFTEN_OUT_OF_DATA
 }
 
 /// Why there is no clue.

@@ -6,7 +6,7 @@
 
 use super::CongestionAlgorithm::{Bbr, Cubic, Reno};
 use super::clue::Clue;
-use crate::evidence::DirectionStats;
+use crate::evidence::{DirectionStats, FlightAtLoss};
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
@@ -39,6 +39,14 @@ const MUCH_LOST: f64 = 0.5;
 const LARGE_FLIGHT: f64 = 100.0;
 /// While a flight is doubled that loses so much, windows and buffers may hold it up for some round trips more.
 const BY_SLOW_DOUBLING: f64 = 5.5;
+/// Packets that overtake others let a flight seem lost that was not, which brings a few needless retransmissions. The first loss of so many segments,
+const MANY_RESENT: u32 = 30;
+/// and of such a share, is one;
+const LARGE_SHARE: f64 = 0.3;
+/// between these shares, of a large flight that is beyond what start-up keeps, and that was sent no more than `BY_DOUBLING` times, it is that of slow start.
+const BY_SLOW_START: std::ops::RangeInclusive<f64> = 0.4..=0.75;
+/// Round trips vary where packets overtake others: so much is as good as beyond start-up.
+const BEYOND_STARTUP_OVERTAKEN: f64 = 4.5;
 /// A policer drops nearly all above its rate: what is in flight then is more than the sender keeps.
 const BY_POLICER: f64 = 0.8;
 /// BBR has sent 2.89 times a first window of ten segments (RFC 6928) and more before it knows the path: a flight of fewer segments tells
@@ -54,6 +62,8 @@ const DOUBLED_BEYOND_STARTUP: [f64; 3] = [1.0, 0.03, 0.04];
 const DOUBLED_ON_SHORT_PATH: [f64; 3] = [1.0, 0.27, 0.03];
 /// half of a flight lost at once, of which 14, 3 and 2 were;
 const LOST_BY_HALF: [f64; 3] = [1.0, 0.23, 0.23];
+/// likewise where packets overtook others, of which 44, one and none were;
+const LOST_WHILE_OVERTAKEN: [f64; 3] = [1.0, 0.05, 0.04];
 /// and a flight that grew on behind slow start, of which none, 7 and 1 were.
 const GREW_ON: [f64; 3] = [0.07, 1.0, 0.28];
 /// Others' packets, or an error, may end what BBR has kept in flight since its start-up, which ends without a loss as well: up to what start-up keeps, and
@@ -87,7 +97,18 @@ pub(super) fn path_bytes(data: &DirectionStats) -> Option<f64> {
 impl Flight {
     /// `None` without a loss, or where what the path holds is not known.
     pub(super) fn of(data: &DirectionStats) -> Option<Self> {
-        let loss = data.epochs.losses().first()?;
+        Self::at(data.epochs.losses().first()?, data)
+    }
+
+    /// That at the first loss of many segments, which is none of packets that were overtaken alone.
+    fn at_first_large_loss(data: &DirectionStats) -> Option<Self> {
+        let flights = data.epochs.losses().iter().filter(|loss| loss.resent >= MANY_RESENT);
+        flights
+            .filter_map(|loss| Self::at(loss, data))
+            .find(|flight| flight.sent_again >= LARGE_SHARE)
+    }
+
+    fn at(loss: &FlightAtLoss, data: &DirectionStats) -> Option<Self> {
         let segment = f64::from(data.full_segment());
         let bytes = loss.in_flight.max(1) as f64;
         Some(Self {
@@ -134,6 +155,14 @@ impl Flight {
             && self.sent_again >= MUCH_LOST
     }
 
+    /// Half of a flight was lost that slow start had doubled beyond what start-up keeps, whatever overtook it.
+    fn is_lost_while_overtaken(&self) -> bool {
+        self.segments >= LARGE_FLIGHT
+            && self.over() >= BEYOND_STARTUP_OVERTAKEN
+            && self.sent <= BY_DOUBLING
+            && BY_SLOW_START.contains(&self.sent_again)
+    }
+
     /// It is what BBR may keep in flight.
     fn is_within_bbr(&self) -> bool {
         self.segments <= STARTUP * self.path + FEW_SEGMENTS
@@ -148,12 +177,32 @@ impl Flight {
 /// What the first loss shows.
 pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
     // What is overtaken seems lost.
-    let is_held = super::hides_opening(data, limit) || super::is_overtaken(data);
+    if super::is_overtaken(data) {
+        return while_overtaken(data, limit);
+    }
+    let is_held = super::hides_opening(data, limit);
     let shows = |flight: &Flight| !flight.is_capped || flight.is_beyond_startup();
     let flight = Flight::of(data).filter(|_| !data.begins_late && !is_held);
     match flight.filter(shows) {
         // A buffer that holds the flight down later makes it grow more slowly before, too.
         Some(flight) => at(&flight, limit != LimitedBy::SendBuffer),
+        None => Clue::default(),
+    }
+}
+
+fn while_overtaken(data: &DirectionStats, limit: LimitedBy) -> Clue {
+    let is_free = !data.begins_late && !super::is_held_by_program(data, limit);
+    match Flight::at_first_large_loss(data)
+        .filter(|flight| is_free && flight.is_lost_while_overtaken())
+    {
+        Some(flight) => {
+            let lost = approx::whole_percent(flight.sent_again);
+            let over = flight.over();
+            let text = format!(
+                "{lost} of a flight of {over:.1} times what the path holds were lost at once"
+            );
+            Clue::new(LOST_WHILE_OVERTAKEN, MOST, &[Reno], text)
+        }
         None => Clue::default(),
     }
 }
@@ -187,7 +236,7 @@ fn at(flight: &Flight, grows_freely: bool) -> Clue {
 mod tests {
     use super::*;
     use crate::diagnose::CongestionAlgorithm;
-    use crate::evidence::{CongestionEpochs, FlightAtLoss};
+    use crate::evidence::CongestionEpochs;
     use crate::units::Time;
 
     const SEGMENT: u64 = 1000;
@@ -270,6 +319,26 @@ mod tests {
         assert_eq!(shown(&data), Some(Reno));
         // Errors strike few.
         data.epochs = direction(120, 540, 3).epochs;
+        assert_eq!(shown(&data), None);
+    }
+
+    /// Each flight that is overtaken seems to lose some; half of one is lost to slow start.
+    #[test]
+    fn slow_start_shows_behind_losses_that_were_none() {
+        let mut data = direction(40, 70, 2);
+        let slow_start = FlightAtLoss {
+            at: Time::from_secs(1),
+            in_flight: 300 * SEGMENT,
+            sent_since: 500 * SEGMENT,
+            resent: 150,
+            ..FlightAtLoss::default()
+        };
+        data.epochs.push_loss(slow_start);
+        assert_eq!(shown(&data), None);
+        (data.data_packets, data.out_of_order_packets) = (1000, 40);
+        assert_eq!(spoken_for(&data), [Reno]);
+        // What BBR has in flight at most may be lost as well.
+        data.epochs = direction(150, 250, 75).epochs;
         assert_eq!(shown(&data), None);
     }
 

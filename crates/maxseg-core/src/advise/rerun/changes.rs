@@ -62,20 +62,18 @@ impl Rerun {
         let lifts_flight = changes.iter().any(|change| {
             matches!(change, Change::Window(_) | Change::SendBuffer(_) | Change::ReadsAtOnce)
         });
-        let has_no_sack = self.path.sack == Some(false);
-        let is_cut_by_overflow = has_no_sack && mend_losses(changes);
-        let is_sack_open = lifts_flight && self.path.sack.is_none();
-        if !(lifts_flight || is_cut_by_overflow) {
+        let is_without_sack = self.path.sack != Some(true);
+        if !lifts_flight && !(is_without_sack && mend_losses(changes)) {
             return None;
         }
-        let queues = self.other_queues(after, has_no_sack, is_sack_open);
+        let queues = self.other_queues(after, is_without_sack);
         let goodputs = queues.into_iter().filter_map(|queue| {
             let mut scenario = after.clone();
             for hop in &mut scenario.path.hops {
-                hop.forward.queue = queue.unwrap_or(hop.forward.queue);
+                hop.forward.queue = queue;
             }
             // One run for both: without SACK no overflow is repaired sooner.
-            scenario.receiver.sack &= !is_sack_open;
+            scenario.receiver.sack &= !is_without_sack;
             Some(self.runs(&mut Sim, EngineName::Sim, &scenario)?.goodput_bps)
         });
         goodputs.reduce(f64::min)
@@ -89,24 +87,17 @@ impl Rerun {
         if remain { 0.5 / libm::sqrt(seen as f64) } else { 0.0 }
     }
 
-    /// Queues that the path may have as well after a change; `None` for that which it is taken to have.
-    fn other_queues(
-        &self,
-        after: &Scenario,
-        has_no_sack: bool,
-        is_sack_open: bool,
-    ) -> Vec<Option<QueueLimit>> {
-        let bytes = |bytes: u64| Some(QueueLimit::Bytes(Bytes::new(bytes.max(LEAST_QUEUE))));
+    /// Queues that the path may have as well after a change.
+    fn other_queues(&self, after: &Scenario, is_without_sack: bool) -> Vec<QueueLimit> {
+        let bytes = |bytes: u64| QueueLimit::Bytes(Bytes::new(bytes.max(LEAST_QUEUE)));
         let taken = self.path.queue_bytes.value;
         let overflowed = self.path.loss_cause == LossCause::Queue;
         let is_queue_open = self.path.queue_bytes.confidence == Confidence::Low;
         let mut queues = Vec::new();
-        if is_queue_open || has_no_sack && !overflowed {
+        if is_queue_open || is_without_sack && !overflowed {
             queues.push(bytes(taken / SHORT_QUEUE));
-        } else if is_sack_open {
-            queues.push(None);
         }
-        if has_no_sack {
+        if is_without_sack {
             // Slow start loses half of what path and queue hold, and repairs one segment in each round trip.
             if overflowed {
                 let longest = after.path.hops.iter().filter_map(|hop| match hop.forward.queue {
@@ -116,7 +107,7 @@ impl Rerun {
                 queues.push(bytes(longest.max().unwrap_or(taken) * 2 / 3));
             } else {
                 let path = whole(self.path.bdp_bytes());
-                queues.extend([path, LONG_QUEUE * path].map(bytes));
+                queues.extend([path / 2, path, 2 * path, LONG_QUEUE * path].map(bytes));
             }
         }
         queues

@@ -93,7 +93,7 @@ fn text(diagnosis: &Diagnosis, printer: Printer) -> String {
     let others = if others.is_empty() {
         String::new()
     } else {
-        wrapped(&format!("Beside the lab: {}.", others.join("; ")), WIDTH, "")
+        wrapped(&format!("Other commands: {}.", others.join("; ")), WIDTH, "")
     };
     let lab = wrapped(&format!("{can}{lab}."), WIDTH, "");
     format!("{lines}\n{}{others}", lab.replacen(can, &printer.bold(can), 1))
@@ -208,7 +208,7 @@ limited  buffers      receive up to 208 KiB, send up to 208 KiB
         let text = text(&diagnosis, Printer::silent());
         let want = "
 The lab can run here (qdiscs missing, wake-up limited).
-Beside the lab: capture: packets missing; path: ok; tune: state missing, sysctls
+Other commands: capture: packets missing; path: ok; tune: state missing, sysctls
 and routes limited.
 ";
         assert!(text.ends_with(want), "{text}");

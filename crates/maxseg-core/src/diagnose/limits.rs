@@ -6,7 +6,7 @@
 //! 2002) and Siekkinen et al. (Computer Networks 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the
 //! real kernel (docs/validation-explain.md).
 
-use super::ack_path::AckPath;
+use super::ack_path::{AckPath, leaves_link};
 use super::data_queue;
 use super::full_link::{FULL_LINK, held_s, is_at, trains_bps};
 use super::intervals::{round_trips, unseen};
@@ -333,8 +333,8 @@ impl<'a> Judge<'a> {
             // What was lost overflowed the queue of the data: either link may be what limits since. Without SACK it is sent again
             // one by one, long after.
             let is_since = self.has_lost || !self.stats.sack_permitted;
-            let has_lost = is_since && self.stats.needed_retransmissions() > 0;
-            if has_lost { LimitedBy::Unknown } else { LimitedBy::Bandwidth }
+            let has_lost = self.stats.needed_retransmissions() > 0 && !leaves_link(self.stats);
+            if is_since && has_lost { LimitedBy::Unknown } else { LimitedBy::Bandwidth }
         } else if self.pace.waits_for_room
             && !self.fills_in_turns
             && (!is_shut || self.stats.begins_late)

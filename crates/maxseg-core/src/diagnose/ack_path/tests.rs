@@ -173,3 +173,20 @@ fn what_a_clock_lets_through_shows_no_link() {
     let at_receiver = DirectionStats { rtt_min_s: Some(0.001), ..at_sender(ticks(0.9)) };
     assert!(!come_by_clock(&at_receiver), "there they are the data");
 }
+
+#[test]
+fn what_sack_repairs_leaves_the_link_of_the_data_to_the_acknowledgements() {
+    let leaves = |goodput_bps, sack_permitted| {
+        let rates = (Some(goodput_bps), Some(10e6));
+        leaves_link(&DirectionStats {
+            sack_permitted,
+            goodput_bps: rates.0,
+            capacity_bps: rates.1,
+            ..stats()
+        })
+    };
+    assert!(leaves(5e6, true));
+    assert!(!leaves(7e6, true), "either link may be what limits");
+    assert!(!leaves(5e6, false), "segments are sent again one by one");
+    assert!(!leaves_link(&DirectionStats { sack_permitted: true, ..stats() }));
+}

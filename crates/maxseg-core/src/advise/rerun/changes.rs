@@ -74,6 +74,9 @@ impl Rerun {
             for hop in &mut scenario.path.hops {
                 hop.forward.queue = queue.unwrap_or(hop.forward.queue);
             }
+            if has_no_sack && self.path.window_bytes.confidence == Confidence::Low {
+                open_window(&mut scenario);
+            }
             // One run for both: without SACK no overflow is repaired sooner.
             scenario.receiver.sack &= !is_sack_open;
             Some(self.runs(&mut Sim, EngineName::Sim, &scenario)?.goodput_bps)
@@ -120,6 +123,17 @@ impl Rerun {
             }
         }
         queues
+    }
+}
+
+/// Lets the window grow as far as autotuning goes: one whose scale was not captured may hold back in a run what overflows the queue on
+/// the path.
+fn open_window(scenario: &mut Scenario) {
+    if let Some(rules) = &scenario.receiver.linux {
+        let most = Bytes::new(rules.tcp_rmem[2] / MEMORY_PER_PAYLOAD);
+        if scenario.receiver.read_rate.is_none() {
+            scenario.receiver.window = WindowSize::Auto { most };
+        }
     }
 }
 

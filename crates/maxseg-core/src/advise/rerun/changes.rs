@@ -68,13 +68,14 @@ impl Rerun {
         if !(lifts_flight || is_cut_by_overflow) {
             return None;
         }
+        let is_window_open = self.path.window_bytes.confidence == Confidence::Low;
         let queues = self.other_queues(after, has_no_sack, is_sack_open);
         let goodputs = queues.into_iter().filter_map(|queue| {
             let mut scenario = after.clone();
             for hop in &mut scenario.path.hops {
                 hop.forward.queue = queue.unwrap_or(hop.forward.queue);
             }
-            if has_no_sack && self.path.window_bytes.confidence == Confidence::Low {
+            if (has_no_sack || is_sack_open) && is_window_open {
                 open_window(&mut scenario);
             }
             // One run for both: without SACK no overflow is repaired sooner.

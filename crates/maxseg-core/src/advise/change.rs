@@ -3,7 +3,7 @@
 mod names;
 
 use super::data_flow::{data_from, data_hosts, data_hosts_mut};
-use super::mss_caps::lift;
+use super::mss_caps::{lift, lifted_keys};
 use crate::errors::Schedule;
 use crate::mss::freebsd::Release;
 use crate::path::{CodelSettings, Discipline, HopSpec, IcmpPolicy, LinkSpec, QueueLimit};
@@ -130,6 +130,10 @@ impl Change {
         {
             return format!("{}.freebsd.sendpipe = \"{bytes}\"", from.word());
         }
+        if let Self::SegmentSize(mss) = self {
+            let lifted = lifted_keys(scenario, mss).into_iter();
+            return lifted.fold(self.describe_from(from), |keys, key| format!("{keys}, {key}"));
+        }
         self.describe_from(from)
     }
 
@@ -183,22 +187,6 @@ impl Change {
             Self::Codel => "CoDel in every queue of the path".to_owned(),
             Self::NoErrors => "no packet damaged on the path".to_owned(),
         }
-    }
-
-    /// Several as one line in this scenario; `none` in the place of none.
-    pub fn describe_all_in(scenario: &Scenario, changes: &[Self], none: &str) -> String {
-        if changes.is_empty() {
-            return none.to_owned();
-        }
-        changes.iter().map(|change| change.describe_in(scenario)).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Several as one line; `none` in the place of none.
-    pub fn describe_all(changes: &[Self], none: &str) -> String {
-        if changes.is_empty() {
-            return none.to_owned();
-        }
-        changes.iter().map(|change| change.describe()).collect::<Vec<_>>().join(", ")
     }
 
     /// Makes it in a scenario: at the ends of its data, whichever of them sends it.

@@ -4,7 +4,7 @@ use super::data_flow::{data_flow, data_from, data_hosts, data_hosts_mut};
 use crate::mss::default_mss;
 use crate::scenario::Scenario;
 use crate::settings::{LinuxRules, MssOption, Settings};
-use crate::units::{Bytes, Mss};
+use crate::units::{Bytes, Mss, Mtu};
 
 /// A setting that lets no larger segments through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,19 +65,50 @@ pub(super) fn mss_caps(scenario: &Scenario, mss: Mss) -> Vec<MssCap> {
 /// Lifts all that holds the segments of the data below `mss`.
 pub(super) fn lift(scenario: &mut Scenario, mss: Mss) {
     let caps = mss_caps(scenario, mss);
+    let mtu = Mtu::new((mss.bytes() + scenario.tcp_ip_headers()).get()).ok();
     let [sending, receiving] = data_hosts_mut(scenario);
     for cap in caps {
         match cap {
             MssCap::SenderMss => sending.mss = Some(mss),
-            MssCap::SenderRouteMtu => of_route(sending, |rules| rules.route_mtu = None),
+            MssCap::SenderRouteMtu => of_route(sending, |rules| rules.route_mtu = mtu),
             MssCap::SenderOffSubnet => sending.off_subnet_mss = Some(mss),
             MssCap::ReceiverMss => receiving.mss = Some(mss),
-            MssCap::ReceiverRouteMtu => of_route(receiving, |rules| rules.route_mtu = None),
+            MssCap::ReceiverRouteMtu => of_route(receiving, |rules| rules.route_mtu = mtu),
             MssCap::ReceiverAdvmss => of_route(receiving, |rules| rules.route_advmss = Some(mss)),
             MssCap::ReceiverOffSubnet => receiving.off_subnet_mss = Some(mss),
             MssCap::Gateway => receiving.mss_option = Some(MssOption::Bytes(mss)),
         }
     }
+}
+
+/// The keys that lift what holds segments below `mss`, beside those of the hosts' own sizes: the same for a scenario before and
+/// after it is lifted.
+pub(super) fn lifted_keys(scenario: &Scenario, mss: Mss) -> Vec<String> {
+    let Some(flow) = data_flow(scenario) else { return Vec::new() };
+    let is_routed = scenario.hops(&flow).len() > 1;
+    let hosts = data_hosts(scenario);
+    let from = data_from(scenario);
+    let packet = mss.bytes() + scenario.tcp_ip_headers();
+    let mut keys = Vec::new();
+    for (host, end) in hosts.into_iter().zip([from, from.other()]) {
+        let end = end.word();
+        if is_routed && host.off_subnet_mss.is_some_and(|held| held <= mss) {
+            keys.push(format!("{end}.off_subnet_mss = {}", mss.get()));
+        }
+        let route_mtu = host.linux.and_then(|rules| rules.route_mtu);
+        if route_mtu.is_some_and(|mtu| mtu.bytes() <= packet) {
+            keys.push(format!("{end}.linux.route_mtu = {}", packet.get()));
+        }
+    }
+    let [_, receiving] = hosts;
+    let end = from.other().word();
+    if receiving.linux.and_then(|rules| rules.route_advmss).is_some_and(|held| held <= mss) {
+        keys.push(format!("{end}.linux.route_advmss = {}", mss.get()));
+    }
+    if receiving.mss_option.is_some_and(|option| option.value().is_none_or(|held| held <= mss)) {
+        keys.push(format!("{end}.mss_option = {}", mss.get()));
+    }
+    keys
 }
 
 fn of_route(host: &mut Settings, change: impl FnOnce(&mut LinuxRules)) {
@@ -115,6 +146,7 @@ impl MssCap {
 mod tests {
     use super::*;
     use crate::advise::{Change, changed};
+    use crate::scenario::Draft;
 
     const HOPS: &str = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\n[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n";
 
@@ -150,6 +182,17 @@ mod tests {
             let decision = lifted.mss(&data_flow(&lifted).unwrap());
             let whole = decision.effective.bytes() + decision.options;
             assert_eq!(whole, mss.bytes(), "{text}");
+            // What is shown of the change, set by hand, does the same.
+            let shown = Change::SegmentSize(mss).describe_in(&scenario);
+            assert_eq!(Change::SegmentSize(mss).describe_in(&lifted), shown, "{text}");
+            let mut draft = Draft::parse("test", &format!("{text}\n{HOPS}")).unwrap();
+            for key in shown.split(", ") {
+                draft.set_argument(key).unwrap();
+            }
+            let by_hand = draft.scenario().unwrap();
+            let decision = by_hand.mss(&data_flow(&by_hand).unwrap());
+            let whole = decision.effective.bytes() + decision.options;
+            assert_eq!(whole, mss.bytes(), "{text}: {shown}");
         }
     }
 }

@@ -173,8 +173,12 @@ fn options(text: &mut String, path: &ObservedPath) {
             let _ = writeln!(text, "sack = {sack} # both SYNs");
         }
         Some(sack) => {
-            let _ =
-                writeln!(text, "sack = {sack} # low: retransmissions follow SACK blocks; {NO_SYN}");
+            let how = if sack {
+                "retransmissions follow SACK blocks"
+            } else {
+                "duplicate ACKs carry no SACK blocks"
+            };
+            let _ = writeln!(text, "sack = {sack} # low: {how}; {NO_SYN}");
         }
         None => {
             let _ = writeln!(text, "# no sack: {NO_SYN}");

@@ -46,8 +46,8 @@ pub const MAXSEG: std::ops::RangeInclusive<u64> = MIN_MSS..=32_767;
 /// `TCP_MIN_MSS`, in bytes.
 pub(crate) const MIN_MSS: u64 = 88;
 const TCP_MIN_MSS: Bytes = Bytes::new(MIN_MSS);
-/// `net.ipv4.route.min_pmtu`.
-const MIN_PMTU: u16 = 552;
+/// `net.ipv4.route.min_pmtu`: the least path MTU that the kernel learns. A route's own may be smaller.
+pub(crate) const MIN_PMTU: u16 = 552;
 /// `net.ipv4.tcp_min_snd_mss`: 40 bytes of options and 8 of data.
 pub const MIN_SND_MSS: Bytes = Bytes::new(48);
 /// What the window's bound leaves of a segment at least, its TCP header's options included: 68 bytes less a header of 20

@@ -127,7 +127,8 @@ impl Step {
         is_one && (self.target == other.target || self.raises_clamp_of(other))
     }
 
-    fn raises_clamp_of(&self, other: &Self) -> bool {
+    /// Whether it sets the receive buffer of the connection whose window clamp the other one sets: the clamp goes with the buffer.
+    pub fn raises_clamp_of(&self, other: &Self) -> bool {
         match (&self.target, &other.target) {
             (
                 Target::Socket { ends, option: SocketOption::ReceiveBuffer },

@@ -80,6 +80,8 @@ pub struct BrokenLine {
     pub line: usize,
     /// What is wrong.
     pub why: String,
+    /// Whether a later version of this program has written it, and nothing is wrong.
+    pub is_later: bool,
 }
 
 /// The lines of a journal, and how many bytes the whole ones have: a last line without its end announces nothing.
@@ -90,16 +92,39 @@ pub fn records_of(bytes: &[u8]) -> Result<(Vec<Record>, usize), BrokenLine> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut records = Vec::new();
     for (line, text) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
-        let broken = |why: String| BrokenLine { line, why };
-        let record: Record =
-            serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
-        if record.v > VERSION {
-            let why = format!("a later version of the program has written layout {}", record.v);
-            return Err(broken(why));
+        // What an editor leaves.
+        if text.trim_ascii().is_empty() {
+            continue;
         }
+        // Of a later layout the version alone is known.
+        if let Ok(Layout { v }) = serde_json::from_slice(text)
+            && v > VERSION
+        {
+            let why = format!("layout {v}, and this version knows {VERSION} at most");
+            return Err(BrokenLine { line, why, is_later: true });
+        }
+        let record = serde_json::from_slice(text);
+        let record: Record = record.map_err(|error| BrokenLine {
+            line,
+            why: without_place(&error),
+            is_later: false,
+        })?;
         records.push(record);
     }
     Ok((records, whole))
+}
+
+/// What every layout has.
+#[derive(Deserialize)]
+struct Layout {
+    v: u32,
+}
+
+/// What is wrong, without the line and column that serde counts from the beginning of this line.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or_else(|| text.clone(), str::to_owned)
 }
 
 impl UndoReason {

@@ -94,7 +94,12 @@ fn state_below(home: &Path) -> PathBuf {
 pub(crate) fn open_growing(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true).mode(0o600);
-    regular(options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?)
+    let opened = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
+    regular(opened.map_err(|error| match error.raw_os_error() {
+        // open(2) has the words of a chain of links.
+        Some(libc::ELOOP) => io::Error::other("it is a symbolic link, not a regular file"),
+        _ => error,
+    })?)
 }
 
 /// A file of the program's own, to read. A FIFO in its place is refused, where open(2) without `O_NONBLOCK` waits for a writer, and so is a
@@ -157,6 +162,9 @@ mod tests {
         assert_eq!(folder_error.kind(), io::ErrorKind::IsADirectory);
         let file = folder.path().join("file");
         drop(open_growing(&file).unwrap());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(told(open_growing(&link)), "it is a symbolic link, not a regular file");
         assert_eq!(read_regular(&file).unwrap(), b"");
     }
 }

@@ -12,6 +12,8 @@ use super::route::{Image, interfaces_of, main_routes, parent, value_of};
 pub(super) enum Dependent {
     /// It has changed the same target, or a copy of it.
     Target(u64),
+    /// It has set the window clamp, which a receive buffer has with it, and restores with it.
+    Clamp(u64),
     /// It is another metric of the route that the earlier one has made.
     OnRoute(u64),
     /// It has let a route and its interface have MTUs that do not fit without the earlier one.
@@ -22,7 +24,7 @@ impl Dependent {
     /// Its number.
     pub(super) const fn id(self) -> u64 {
         match self {
-            Self::Target(id) | Self::OnRoute(id) | Self::Fits(id) => id,
+            Self::Target(id) | Self::Clamp(id) | Self::OnRoute(id) | Self::Fits(id) => id,
         }
     }
 }
@@ -40,6 +42,9 @@ pub(super) fn dependent(
     }
     let live = history.live(place);
     let mut later = live.iter().rev().take_while(|later| later.id > entry.id);
+    if let Some(clamp) = later.clone().find(|later| entry.step.raises_clamp_of(&later.step)) {
+        return Some(Dependent::Clamp(clamp.id));
+    }
     let fits = |later: &&Entry| !tried.contains(&later.id) && fits_by(&entry.step, &later.step);
     if let Some(later) = later.clone().find(fits) {
         return Some(Dependent::Fits(later.id));

@@ -174,6 +174,16 @@ pub enum TuneError {
         /// What is wrong.
         why: String,
     },
+    /// A later version of this program has written a line of the journal.
+    #[error("a later version of maxseg has written line {line} of {}: {why}", file.display())]
+    LaterLine {
+        /// The journal.
+        file: PathBuf,
+        /// Which, from 1.
+        line: usize,
+        /// Which layout.
+        why: String,
+    },
     /// The journal cannot be used.
     #[error("cannot {doing} {}: {error}", file.display())]
     Journal {
@@ -291,6 +301,9 @@ impl TuneError {
                 "`maxseg tune status` cannot be right without it: look at the file, and restore it, or move {} away",
                 file.display()
             ),
+            Self::LaterLine { .. } => {
+                "nothing was changed; what that version has set, that version undoes".to_owned()
+            }
             Self::Journal { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
                 "nothing was changed; free space on that disk, or name another place: XDG_STATE_HOME=/path".to_owned()
             }

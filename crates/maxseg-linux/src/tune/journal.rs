@@ -229,9 +229,12 @@ fn read_all(file: &mut File) -> io::Result<Vec<u8>> {
 
 /// The lines, and how many bytes the whole ones have.
 fn parse(bytes: &[u8], path: &Path) -> Result<(Vec<Record>, usize), TuneError> {
-    records_of(bytes).map_err(|BrokenLine { line, why }| TuneError::BrokenLine {
-        file: path.to_owned(),
-        line,
-        why,
+    records_of(bytes).map_err(|BrokenLine { line, why, is_later }| {
+        let file = path.to_owned();
+        if is_later {
+            TuneError::LaterLine { file, line, why }
+        } else {
+            TuneError::BrokenLine { file, line, why }
+        }
     })
 }

@@ -280,6 +280,18 @@ fn part(image: &str, name: &str) -> Option<u64> {
     parts.find(|(key, _)| *key == name)?.1.parse().ok()
 }
 
+/// An image with this window clamp in the place of its own.
+pub(super) fn with_clamp(image: &str, clamp: u64) -> String {
+    let parts = image.split_whitespace();
+    let kept: Vec<String> =
+        parts
+            .map(|part| {
+                if part.starts_with("clamp=") { format!("clamp={clamp}") } else { part.to_owned() }
+            })
+            .collect();
+    kept.join(" ")
+}
+
 /// Cookie and inode of the connection between these ends.
 fn listed(ends: &SocketEnds) -> Result<Option<(u64, u32)>, SocketError> {
     let port = Filter::port(ends.local.port());

@@ -4,7 +4,7 @@ use maxseg_core::tune::{Entry, Event, Progress, Target, UndoReason, Value};
 
 use super::copies::{Copied, copied_of};
 use super::dependence::{Dependent, dependent, heir};
-use super::{Journal, TuneError, file, interface, read, verify, write};
+use super::{Journal, TuneError, file, interface, read, socket, verify, write};
 
 /// What became of undoing an entry.
 #[derive(Debug)]
@@ -119,6 +119,10 @@ fn with_dependents(
         let is_due = because.reason.is_due();
         let undone = match dependent(history, place, entry, &tried) {
             None => restore(journal, entry, because, force),
+            Some(Dependent::Clamp(by)) if is_due => {
+                let clamp = history.entry(by).map(|later| later.step.after);
+                restore(journal, &keeping_clamp(entry, clamp.as_ref()), because, force)
+            }
             Some(Dependent::OnRoute(_)) if is_due => leave_route(journal, entry, because, force),
             Some(Dependent::Fits(by)) if is_due => {
                 tried.push(by);
@@ -158,6 +162,16 @@ fn leave_route(
     // What must not stay is undone, whether that can be noted or not.
     let _ = journal.append(Event::HandsOver { entry: entry.id, to, before });
     restore(journal, &entry, because, force)
+}
+
+/// A receive buffer whose restoring leaves the window clamp at what a later change has set.
+fn keeping_clamp(entry: &Entry, clamp: Option<&Value>) -> Entry {
+    let mut entry = entry.clone();
+    let later = clamp.and_then(|clamp| Some((clamp.number()?, entry.step.image.as_deref()?)));
+    if let Some((clamp, image)) = later {
+        entry.step.image = Some(socket::with_clamp(image, clamp));
+    }
+    entry
 }
 
 fn renamed(entry: &Entry) -> Option<String> {

@@ -70,13 +70,13 @@ broken before its end is refused, with the command that explains what comes befo
 
 A host, a PID or two ends name connections of this host, this end first; IPv6 with a port stands in brackets, and a file of \
 that name wins. Each has a sentence (what limits it, what to change) and the bounds of its segment size and of its receive window, the effective one marked. What a running socket hides is not guessed: the peer's MSS option, a clamp on the \
-way and TCP_MAXSEG are one bound, and a capture of the next SYN shows both options. For a process, or for HOST:PORT of this host, listening sockets are listed too: an accept queue that is full. Nothing is changed.
+way and TCP_MAXSEG are one bound, and a capture of the next SYN shows both options. For a process, a port, or HOST:PORT of this host, listening sockets are listed too: an accept queue that is full. Nothing is changed.
 
 Exit codes: 0 done, 1 error in the file or no such connection, 2 usage, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct ExplainArgs {
     /// A pcap or pcapng file, or `-` for standard input; two of the same transfer, one at each end; files that follow each
-    /// other, such as those of a ring; or connections of this host: HOST, HOST:PORT, ADDRESS:PORT-ADDRESS:PORT, or a PID
+    /// other, such as those of a ring; or connections of this host: HOST, HOST:PORT, :PORT at either end, ADDRESS:PORT-ADDRESS:PORT, or a PID
     #[arg(value_name = "FILE|HOST|PID", num_args = 1.., required = true)]
     files: Vec<String>,
     /// Full detail of connection N

@@ -76,7 +76,10 @@ pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
         return super::connections::run(&list, printer);
     }
     let metric = args.sort.as_deref().map(metric).transpose()?;
-    let has_screen = io::stdout().is_terminal() && io::stdin().is_terminal();
+    let is_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
+    // Such a terminal shows the commands that move its cursor as characters.
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let has_screen = is_terminal && !is_dumb;
     match (&args.open, &args.record) {
         (Some(file), _) if has_screen => replay(file, &args.selection, metric, printer),
         (None, Some(file)) if !has_screen => record_unseen(args, file, printer),
@@ -88,7 +91,12 @@ pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
                     "`maxseg top --once` prints the list; `maxseg connections --watch` prints it again and again"
                 }
             };
-            Err(Failure::usage("standard input or output is not a terminal", hint))
+            let why = if is_terminal {
+                "this terminal has no screen (TERM=dumb)"
+            } else {
+                "standard input or output is not a terminal"
+            };
+            Err(Failure::usage(why, hint))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The list of connections: as many columns as there is room for, the chosen one always.
 
+use std::net::SocketAddr;
+
 use maxseg_core::excerpt::{escaped, shortened};
 use maxseg_workbench::connections::{Connection, Track};
 use ratatui::Frame;
@@ -153,12 +155,25 @@ impl Columns {
         let ends = [connection.local, connection.remote];
         let cells = netns
             .into_iter()
-            .chain(ends.map(|end| text(shown_end(end), self.end)))
+            .chain(ends.map(|end| Cell::from(end_within(end, self.end))))
             .chain(self.process.map(|room| text(process, room)))
             .chain(state)
             .chain(self.metrics.iter().map(number))
             .chain(self.has_limit.then(|| limit(connection, styles)));
         Row::new(cells.collect::<Vec<_>>())
+    }
+}
+
+/// An end in so many columns: its port is whole, since the last digits of a port look like another one, and its address is cut.
+fn end_within(end: SocketAddr, most: usize) -> String {
+    let (text, port) = (shown_end(end), format!(":{}", end.port()));
+    if text.len() <= most {
+        return text;
+    }
+    let address = text.strip_suffix(&port).unwrap_or(&text);
+    match most.saturating_sub(port.len()) {
+        0 => end.port().to_string(),
+        room => format!("{}{port}", shortened(address, room)),
     }
 }
 

@@ -26,7 +26,9 @@ pub(crate) fn draw(app: &mut App, color: bool, frame: &mut Frame<'_>) {
     let styles = Styles { color };
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        frame.render_widget(Paragraph::new("too small").wrap(Wrap { trim: true }), area);
+        let (columns, rows) = LEAST;
+        let what = format!("too small: {columns}x{rows} is the least; q quits");
+        frame.render_widget(Paragraph::new(what).wrap(Wrap { trim: true }), area);
         return;
     }
     let slider = u16::from(matches!(app.source, Source::Recording(_)));

@@ -21,17 +21,17 @@ pub(crate) const HELP: [(&str, &str); 15] = [
     ("↑ ↓ PgUp PgDn Home End", "select a connection, or scroll"),
     ("1 2 3, Tab", "connections, findings, listening sockets"),
     ("Enter", "the selected connection alone, and back"),
-    ("< >", "choose a column"),
+    ("< >, F6", "choose a column"),
     ("s", "sort the other way: smallest first"),
     ("h", "hold the order of the rows, or sort again"),
     ("p, Space", "pause, or go on; a recording plays or stops"),
-    ("/", "filter: address, process, state, limit …"),
+    ("/, F3, F4", "filter: address, process, state, limit …"),
     ("Esc", "remove the filter, close this page"),
     ("← →", "in a recording: one sample back or forward"),
     ("Shift ← →, [ ]", "in a recording: 60 samples back or forward"),
     ("{ }", "in a recording: the first sample, the last"),
-    ("?", "this page"),
-    ("q, Ctrl-C", "quit"),
+    ("?, F1", "this page"),
+    ("q, F10, Ctrl-C", "quit"),
     ("×", "before a limit: the connection has closed"),
 ];
 
@@ -56,7 +56,8 @@ impl App {
                 return Action::Draw;
             }
             self.shows_help = false;
-            return if key.code == KeyCode::Char('q') { Action::Quit } else { Action::Draw };
+            let quits = matches!(key.code, KeyCode::Char('q') | KeyCode::F(10));
+            return if quits { Action::Quit } else { Action::Draw };
         }
         self.command(key.code, key.modifiers.contains(KeyModifiers::SHIFT))
     }
@@ -65,7 +66,7 @@ impl App {
     fn command(&mut self, key: KeyCode, shift: bool) -> Action {
         let page = isize::try_from(self.room).unwrap_or(1);
         match key {
-            KeyCode::Char('q') => return Action::Quit,
+            KeyCode::Char('q') | KeyCode::F(10) => return Action::Quit,
             KeyCode::Left | KeyCode::Right if matches!(self.source, Source::Recording(_)) => {
                 let steps = if shift { LEAP } else { 1 };
                 return Action::Step(if key == KeyCode::Left { -steps } else { steps });
@@ -89,7 +90,7 @@ impl App {
                 Tab::Listening => Tab::Connections,
             }),
             KeyCode::Enter => self.is_detailed = !self.is_detailed,
-            KeyCode::Char('>' | 'c') => self.choose(true),
+            KeyCode::Char('>' | 'c') | KeyCode::F(6) => self.choose(true),
             KeyCode::Char('<') => self.choose(false),
             KeyCode::Char('s') => self.sort_the_other_way(),
             KeyCode::Char('h') => {
@@ -97,8 +98,8 @@ impl App {
                 self.arrange();
             }
             KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
-            KeyCode::Char('/') => self.types_filter = true,
-            KeyCode::Char('?') => (self.shows_help, self.help_line) = (true, 0),
+            KeyCode::Char('/') | KeyCode::F(3 | 4) => self.types_filter = true,
+            KeyCode::Char('?') | KeyCode::F(1) => (self.shows_help, self.help_line) = (true, 0),
             KeyCode::Esc => self.leave(),
             _ => {}
         }

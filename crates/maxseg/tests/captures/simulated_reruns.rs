@@ -92,6 +92,49 @@ fn the_link_of_the_acknowledgements_is_that_of_the_rerun() {
     }
 }
 
+/// Random losses keep the window small; without them slow start overflows the queue, and NewReno repairs one segment in a round trip.
+const WITHOUT_SACK: &str = "[[hop]]\nrate = \"55 Mbit/s\"\ndelay = \"12.5 ms\"\nqueue = \"430 kB\"\n\
+                            errors = { model = \"uniform\", rate = \"0.6%\" }\n\
+                            [sender]\ncongestion = \"reno\"\nsack = false\n[receiver]\nsack = false\n[until]\ntime = \"8 s\"\n";
+
+#[test]
+fn a_capture_from_the_middle_shows_that_sack_is_not_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (scenario, whole, middle) = (path("run.toml"), path("whole.pcapng"), path("middle.pcapng"));
+    std::fs::write(&scenario, WITHOUT_SACK).unwrap();
+    let as_it_is = run(&scenario, &["--pcap", whole.to_str().unwrap()]);
+    std::fs::write(&middle, without_first(&std::fs::read(&whole).unwrap(), 2000)).unwrap();
+    let observed = path("observed.toml");
+    let to = ["--scenario", observed.to_str().unwrap()];
+    let of_it = ["explain", middle.to_str().unwrap(), "--json", "--interface", "sender"];
+    let document = maxseg(&[&of_it[..], &to].concat());
+    assert_eq!(document["connections"][0]["forward"]["sack_permitted"], Value::Null);
+    let text = std::fs::read_to_string(&observed).unwrap();
+    assert!(text.contains("sack = false # low: duplicate ACKs carry no SACK blocks"), "{text}");
+    let changed = run(&scenario, &["--set", "hop.0.errors.rate=0%"]);
+    let measured = number(&changed["goodput_bps"]) / number(&as_it_is["goodput_bps"]);
+    let gain = &document["matters_most"]["gain"];
+    assert!(measured < 1.0 && gain.is_null(), "x{measured}, promised: {gain}");
+}
+
+/// A pcapng file without its first packets.
+fn without_first(bytes: &[u8], packets: usize) -> Vec<u8> {
+    const ENHANCED_PACKET: [u8; 4] = [6, 0, 0, 0];
+    let (mut rest, mut left, mut seen) = (bytes, Vec::new(), 0);
+    while let Some((head, _)) = rest.split_first_chunk::<8>() {
+        let length = u32::from_le_bytes(head[4..].try_into().unwrap());
+        let (block, behind) = rest.split_at(usize::try_from(length).unwrap());
+        let is_packet = head[..4] == ENHANCED_PACKET;
+        seen += usize::from(is_packet);
+        if !is_packet || seen > packets {
+            left.extend_from_slice(block);
+        }
+        rest = behind;
+    }
+    left
+}
+
 /// A scenario's run, captured, and what `explain` says of it.
 struct Explained {
     folder: TempDir,

@@ -24,11 +24,16 @@ const PIECES: usize = 2000;
 impl Terminal {
     /// Runs `maxseg` with these arguments.
     fn run(arguments: &str) -> Self {
+        Self::of_kind("xterm-256color", arguments)
+    }
+
+    /// The same on a terminal of this kind.
+    fn of_kind(term: &str, arguments: &str) -> Self {
         let program = env!("CARGO_BIN_EXE_maxseg");
         let command = format!("stty cols 80 rows 24; exec '{program}' {arguments}");
         let mut child = Command::new("script")
             .args(["--quiet", "--flush", "--return", "--command", &command, "/dev/null"])
-            .env("TERM", "xterm-256color")
+            .env("TERM", term)
             .env_remove("NO_COLOR")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -201,6 +206,16 @@ fn without_a_terminal_there_is_a_hint() {
     let output = maxseg(&["top"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("maxseg top --once"), "{}", stderr(&output));
+}
+
+/// Commands that move the cursor would be shown as characters there.
+#[test]
+fn a_terminal_without_a_screen_is_told_so() {
+    let mut terminal = Terminal::of_kind("dumb", "top");
+    let shown = terminal.wait_for("maxseg top --once");
+    assert!(shown.contains("no screen (TERM=dumb)"), "{shown}");
+    assert!(!terminal.bytes.contains(&0x1b), "{:?}", String::from_utf8_lossy(&terminal.bytes));
+    assert_eq!(terminal.end().0, Some(2));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::ends::{Ends, HostEnd};
 use crate::advise::Change;
 use crate::advise::mss_caps::{MssCap, is_offered_by_route, mss_caps};
+use crate::advise::remedy::linux::is_taken_by_tune;
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Mss};
 use crate::window::MEMORY_PER_PAYLOAD;
@@ -131,10 +132,16 @@ pub(super) fn settings(
     }
 }
 
-/// An attribute of a host's route to its peer, where its address is known.
+/// An attribute of a host's route to its peer, where its address is known, and `maxseg tune` takes the value.
 fn on_route(host: &HostEnd, peer: &HostEnd, attribute: &str, value: String) -> Option<Setting> {
-    let target = format!("route.{}.{attribute}", prefix(peer.address?));
-    Some(Setting { target, value, on: host.to_string(), here: host.is_here })
+    let to = peer.address?;
+    let target = format!("route.{}.{attribute}", prefix(to));
+    is_taken_by_tune(to.into(), &format!("{attribute} {value}")).then(|| Setting {
+        target,
+        value,
+        on: host.to_string(),
+        here: host.is_here,
+    })
 }
 
 /// One address as a prefix.
@@ -145,10 +152,31 @@ fn prefix(address: IpAddr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::advise::CommandKind;
+    use crate::advise::advice::commands::{Form, commands};
     use crate::advise::remedy::linux::tune_route;
     use crate::framing::IpVersion;
     use crate::tunables::tunable;
     use crate::units::Time;
+
+    /// `maxseg tune` refuses it, so that advice would print a command that ends in an error.
+    #[test]
+    fn an_mtu_below_what_the_kernel_learns_is_set_by_ip_alone() {
+        let path =
+            "ip = 4\n[[hop]]\nrate = \"64 kbit/s\"\ndelay = \"80 ms\"\n[until]\ntime = \"10 s\"";
+        let scenario = Scenario::from_toml("test", path).unwrap();
+        let mut ends = Ends::default();
+        ends.receiver.address = "10.31.0.9".parse().ok();
+        for (mss, is_by_tune) in [(268, false), (511, false), (512, true)] {
+            let change = Change::SegmentSize(Mss::new(mss).unwrap());
+            assert_eq!(of(change, &ends, &scenario, false).len(), usize::from(is_by_tune), "{mss}");
+            let commands = commands(change, &ends, &scenario, false);
+            let mut shell = commands["linux"].iter().filter(|way| way.form == Form::Shell);
+            let first = shell.find(|way| way.kind == CommandKind::Change).unwrap();
+            assert_eq!(first.line.starts_with("maxseg tune"), is_by_tune, "{}", first.line);
+            assert!(first.line.contains("mtu") && first.only_where.is_none(), "{first:?}");
+        }
+    }
 
     /// Of `ip route` the value has a unit.
     #[test]

@@ -1,6 +1,7 @@
-//! How changes are called in the names of advice.
+//! How changes are called: in the names of advice, and several in one line.
 
 use super::Change;
+use crate::scenario::Scenario;
 
 /// The words for all kinds of change ([`Change::kind`]).
 #[rustfmt::skip]
@@ -50,5 +51,21 @@ impl Change {
             Self::Codel => "codel",
             Self::NoErrors => "no-errors",
         }
+    }
+
+    /// Several as one line in this scenario; `none` in the place of none.
+    pub fn describe_all_in(scenario: &Scenario, changes: &[Self], none: &str) -> String {
+        if changes.is_empty() {
+            return none.to_owned();
+        }
+        changes.iter().map(|change| change.describe_in(scenario)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Several as one line; `none` in the place of none.
+    pub fn describe_all(changes: &[Self], none: &str) -> String {
+        if changes.is_empty() {
+            return none.to_owned();
+        }
+        changes.iter().map(|change| change.describe()).collect::<Vec<_>>().join(", ")
     }
 }

@@ -353,8 +353,13 @@ pub(super) fn uses_sack(case: &Case<'_>) -> Option<bool> {
     if case.evidence.has_syn_options() {
         return Some(data.sack_permitted && acks.sack_permitted);
     }
-    // Retransmissions triggered by SACK blocks prove it.
-    (data.resent.sack > 0).then_some(true)
+    // Retransmissions triggered by SACK blocks prove it, and recoveries whose duplicate ACKs carry none the contrary: where it is in
+    // use, each has a block (RFC 2018 section 4).
+    match (data.resent.sack, data.epochs.rounds()) {
+        (1.., _) => Some(true),
+        (0, [_, ..]) => Some(false),
+        (0, []) => None,
+    }
 }
 
 fn segment(data: &DirectionStats) -> Option<Known<u32>> {

@@ -173,21 +173,25 @@ impl Remedy {
         attribute: &str,
         condition: Option<&str>,
     ) -> Self {
-        let plain = condition.map_or_else(
-            || linux::WITHOUT_TUNE.to_owned(),
-            |condition| format!("{condition}, and {}", linux::WITHOUT_TUNE),
-        );
         let version = to.into();
-        let by_tune =
-            self.linux(on, linux::tune_route(version, to, attribute)).undo(linux::TUNE_UNDO);
-        let by_tune = match condition {
-            Some(condition) => by_tune.only_where(condition),
-            None => by_tune,
-        };
-        by_tune
+        let is_by_tune = linux::is_taken_by_tune(version, attribute);
+        let mut remedy = self;
+        if is_by_tune {
+            remedy = remedy
+                .linux(on, linux::tune_route(version, to, attribute))
+                .undo(linux::TUNE_UNDO)
+                .only_where_all(&[condition]);
+        }
+        remedy
             .linux(on, linux::add_host_route(version, to, attribute))
             .undo(linux::delete_host_route(version, to))
-            .only_where(plain)
+            .only_where_all(&[condition, is_by_tune.then_some(linux::WITHOUT_TUNE)])
+    }
+
+    /// Binds the last command to those of several conditions that there are.
+    fn only_where_all(self, conditions: &[Option<&str>]) -> Self {
+        let conditions: Vec<&str> = conditions.iter().copied().flatten().collect();
+        if conditions.is_empty() { self } else { self.only_where(conditions.join(", and ")) }
     }
 
     pub(super) fn look_linux(self, on: &Host, line: impl Into<String>) -> Self {

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::net::IpAddr;
 
 use crate::framing::IpVersion;
+use crate::mss::linux::MIN_PMTU;
 
 /// Raises a limit of one number.
 pub(in crate::advise) fn raise(key: &str, to: impl Display) -> String {
@@ -84,6 +85,13 @@ pub(in crate::advise) fn tune_route(
     // ip-route(8) wants the unit of a time; this program has the kernel's own number.
     let value = if name == "rto_min" { value.trim_end_matches("ms") } else { value };
     format!("maxseg tune apply --set route.{to}/{bits}.{name}={value}")
+}
+
+/// Whether this program gives a route an attribute of this value. An MTU of IPv4 below the least that the kernel learns
+/// (`net.ipv4.route.min_pmtu`) it refuses; `ip` sets it, and TCP goes by it.
+pub(in crate::advise) fn is_taken_by_tune(version: IpVersion, attribute: &str) -> bool {
+    let mtu = attribute.strip_prefix("mtu ").and_then(|mtu| mtu.parse::<u64>().ok());
+    version == IpVersion::V6 || mtu.is_none_or(|mtu| mtu >= u64::from(MIN_PMTU))
 }
 
 /// What takes back what this program did last.

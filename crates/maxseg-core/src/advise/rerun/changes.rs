@@ -66,11 +66,15 @@ impl Rerun {
         if !lifts_flight && !(is_without_sack && mend_losses(changes)) {
             return None;
         }
+        let is_window_open = self.path.window_bytes.confidence == Confidence::Low;
         let queues = self.other_queues(after, is_without_sack);
         let goodputs = queues.into_iter().filter_map(|queue| {
             let mut scenario = after.clone();
             for hop in &mut scenario.path.hops {
                 hop.forward.queue = queue;
+            }
+            if is_without_sack && is_window_open {
+                open_window(&mut scenario);
             }
             // One run for both: without SACK no overflow is repaired sooner.
             scenario.receiver.sack &= !is_without_sack;
@@ -111,6 +115,17 @@ impl Rerun {
             }
         }
         queues
+    }
+}
+
+/// Lets the window grow as far as autotuning goes: one whose scale was not captured may hold back in a run what overflows the queue on
+/// the path.
+fn open_window(scenario: &mut Scenario) {
+    if let Some(rules) = &scenario.receiver.linux {
+        let most = Bytes::new(rules.tcp_rmem[2] / MEMORY_PER_PAYLOAD);
+        if scenario.receiver.read_rate.is_none() {
+            scenario.receiver.window = WindowSize::Auto { most };
+        }
     }
 }
 

@@ -55,6 +55,12 @@ impl Found {
                     "`maxseg connections` lists them with both ends; `maxseg explain {pid}` explains all of a process"
                 ),
             )),
+            Some(Target::Port(port)) => Err(Failure::usage(
+                "a port alone names no connection; advice is about one",
+                format!(
+                    "`maxseg connections --port {port}` lists them with both ends; `maxseg explain :{port}` explains them all"
+                ),
+            )),
             Some(target) => Ok(Self::Live(target)),
             None => Err(Failure::with_hint(
                 format!("there is no file {argument}, and no shipped scenario of that name"),

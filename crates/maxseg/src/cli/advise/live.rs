@@ -32,6 +32,10 @@ pub(super) fn answer(
     match target {
         Target::Ends(local, remote) => connection(*local, *remote, question),
         Target::Host { name, port } => host(name, *port, question, printer),
+        Target::Port(port) => Err(Failure::usage(
+            format!(":{port} is a port; advice is about one connection"),
+            "name a connection by its ends",
+        )),
         Target::Process(pid) => Err(Failure::usage(
             format!("{pid} is a process; advice is about one connection"),
             "name a connection by its ends",

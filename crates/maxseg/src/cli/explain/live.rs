@@ -182,6 +182,7 @@ fn listeners(place: &Place, wanted: &Wanted) -> Result<Vec<Listener>, Failure> {
 enum Wanted {
     Process(u32),
     Ends(SocketAddr, SocketAddr),
+    Port(u16),
     Hosts(Vec<IpAddr>, Option<u16>),
 }
 
@@ -190,6 +191,7 @@ impl Wanted {
         Ok(match target {
             Target::Process(pid) => Self::Process(*pid),
             Target::Ends(local, remote) => Self::Ends(*local, *remote),
+            Target::Port(port) => Self::Port(*port),
             Target::Host { name, port } => {
                 let addresses = addresses(name).map_err(|error| {
                     Failure::with_hint(
@@ -213,6 +215,7 @@ impl Wanted {
                 connection.process.as_ref().is_some_and(|owner| owner.pid == *pid)
             }
             Self::Ends(here, there) => (local, remote) == (*here, *there),
+            Self::Port(port) => [local.port(), remote.port()].contains(port),
             Self::Hosts(addresses, port) => {
                 addresses.contains(&remote.ip()) && port.is_none_or(|port| port == remote.port())
             }
@@ -232,6 +235,7 @@ impl Wanted {
                 let is_own = || local.ip() == here.ip() || is_own_address(place, here.ip());
                 here.port() == local.port() && takes(&here.ip()) && is_own()
             }
+            Self::Port(port) => *port == local.port(),
             Self::Hosts(addresses, port) => {
                 let is_served = |address: &IpAddr| {
                     takes(address) && (local.ip() == *address || is_own_address(place, *address))
@@ -252,6 +256,7 @@ impl Wanted {
         match self {
             Self::Process(_) => None,
             Self::Ends(_, there) => Some(remote(there.ip())),
+            Self::Port(port) => Some(Filter::port(*port)),
             Self::Hosts(addresses, _) => {
                 Some(Filter::Any(addresses.iter().copied().map(remote).collect()))
             }
@@ -309,6 +314,9 @@ fn none_matches(
                 None => format!("this host's end comes first; {list}"),
             },
         ),
+        Target::Port(port) => {
+            Failure::with_hint(format!("no connection has port {port}{at}"), list)
+        }
         Target::Host { name, port: Some(port) } if others > 0 => Failure::with_hint(
             format!("there is no connection to port {port} of {name}{at}"),
             format!("there are {others} to other ports: maxseg explain {name}{there}"),

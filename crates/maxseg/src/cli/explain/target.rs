@@ -14,6 +14,8 @@ pub(in crate::cli) enum Target {
     Process(u32),
     /// The one between two ends.
     Ends(SocketAddr, SocketAddr),
+    /// Those with this port at either end.
+    Port(u16),
     /// Those to a host, at one of its ports where that is given.
     Host {
         /// Its name or address.
@@ -36,6 +38,9 @@ impl Target {
         if let Ok(pid) = argument.parse() {
             return Some(Self::Process(pid));
         }
+        if let Some(port) = any_host(argument) {
+            return Some(Self::Port(port));
+        }
         if let Some((local, remote)) = ends(argument) {
             return Some(Self::Ends(local, remote));
         }
@@ -50,6 +55,12 @@ pub(super) fn zones(argument: &str) -> Vec<&str> {
     let each =
         halves(argument).map_or_else(|| vec![argument], |(local, remote)| vec![local, remote]);
     each.into_iter().filter_map(zone_of).collect()
+}
+
+/// A port of whatever host, as ss(8) writes it: `:443`, `*:443`.
+fn any_host(argument: &str) -> Option<u16> {
+    let port = argument.strip_prefix("*:").or_else(|| argument.strip_prefix(':'))?;
+    port.parse().ok().filter(|port| *port > 0)
 }
 
 /// Two ends with a hyphen between them.
@@ -95,6 +106,9 @@ mod tests {
     #[test]
     fn connections_are_named_by_process_ends_or_host() {
         assert_eq!(Target::of("4711"), Some(Target::Process(4711)));
+        for text in [":443", "*:443"] {
+            assert_eq!(Target::of(text), Some(Target::Port(443)), "{text}");
+        }
         let ends = |text: &str| match Target::of(text) {
             Some(Target::Ends(local, remote)) => [local.to_string(), remote.to_string()],
             other => panic!("{text}: {other:?}"),
@@ -132,6 +146,9 @@ mod tests {
             "x:y",
             "no\\xFFsuch.pcap",
             "x:99999",
+            ":99999",
+            ":0",
+            "::443x",
             "\u{1b}[31m",
             "[x]:80",
             "/etc/hosts",

@@ -246,14 +246,15 @@ fn together(advised: &Advised) -> Option<String> {
     Some(format!("{of} {least}{gain}{} over the path as it is", ping.unwrap_or_default()))
 }
 
-/// The command that is shown first: of the host's own system where that is FreeBSD, of Linux where it has one, and one without a
-/// condition before others.
+/// The command that is shown first: of the host's own system where that is FreeBSD, of Linux where it has one, of STCP where that has
+/// one, as where its rule for other subnets alone holds segments, and one without a condition before others.
 fn first_way<'a>(piece: &'a Advice, ends: &Ends) -> Option<&'a HowTo> {
     let runs_freebsd = |host: &HostEnd| {
         host.system == System::FreeBsd && host.address.is_none() && piece.on == host.to_string()
     };
     let own = [&ends.sender, &ends.receiver].into_iter().any(runs_freebsd).then_some("freebsd");
-    let preferred = own.into_iter().chain(["linux"]).filter_map(|name| piece.commands.get(name));
+    let preferred =
+        own.into_iter().chain(["linux", "stcp"]).filter_map(|name| piece.commands.get(name));
     let systems = preferred.chain(piece.commands.values());
     systems.into_iter().find_map(|ways| {
         let changes = || ways.iter().filter(|way| way.kind == CommandKind::Change);

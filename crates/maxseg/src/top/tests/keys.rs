@@ -236,3 +236,19 @@ fn a_recording_over_midnight_has_dates() {
         "{shown}"
     );
 }
+
+/// As in htop, from which many hands know them.
+#[test]
+fn function_keys_do_what_they_do_elsewhere() {
+    let key = |number| KeyEvent::new(KeyCode::F(number), KeyModifiers::NONE);
+    let mut app = app_after(2, live());
+    assert_eq!(app.on_key(key(1)), Action::Draw);
+    assert!(app.shows_help);
+    assert_eq!(app.on_key(key(10)), Action::Quit);
+    let mut app = app_after(2, live());
+    let metric = app.metric;
+    app.on_key(key(6));
+    assert_ne!(app.metric, metric);
+    app.on_key(key(4));
+    assert!(app.types_filter);
+}

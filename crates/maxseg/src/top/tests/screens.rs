@@ -42,6 +42,30 @@ fn a_number_is_whole_however_narrow_the_screen() {
     }
 }
 
+/// The last digits of a port are another port's number.
+#[test]
+fn a_port_is_whole_however_narrow_the_screen() {
+    let mut app = app_after(20, live());
+    let wide = characters(&screen(&mut app, true, (200, 24)));
+    let first = wide.lines().nth(3).unwrap();
+    let ports = first.split_whitespace().take(2).map(|end| end.rsplit(':').next().unwrap());
+    let ports: Vec<&str> = ports.collect();
+    for width in 24..80 {
+        let mut app = app_after(20, live());
+        let shown = characters(&screen(&mut app, true, (width, 24)));
+        let row = shown.lines().nth(3).unwrap();
+        let ends = row.split_whitespace().take(2).map(|end| end.rsplit(':').next().unwrap());
+        assert_eq!(ends.collect::<Vec<_>>(), ports, "{width} columns\n{shown}");
+    }
+}
+
+#[test]
+fn a_screen_without_room_says_how_much_it_takes() {
+    let mut app = app_after(1, live());
+    let shown = characters(&screen(&mut app, true, (20, 5)));
+    assert!(shown.contains("24x6"), "{shown}");
+}
+
 #[test]
 fn one_connection_has_the_whole_screen() {
     let mut app = app_after(20, live());

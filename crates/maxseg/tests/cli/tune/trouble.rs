@@ -41,6 +41,27 @@ fn a_line_that_was_cut_counts_for_nothing() {
     host.refused(&WANTED, &[]);
 }
 
+/// Nothing is wrong with such a journal, and moving it away would lose what is to be undone.
+#[test]
+fn a_journal_of_a_later_version_is_told_as_such() {
+    let Some(host) = Host::new() else { return };
+    host.apply(&WANTED, &[]);
+    let text = std::fs::read_to_string(host.journal()).unwrap();
+    // An empty line at the end is an editor's.
+    std::fs::write(host.journal(), format!("{text}\n")).unwrap();
+    assert_eq!(host.states(), ["set", "set"]);
+    let later = text.lines().last().unwrap().replace("\"v\":1", "\"v\":2,\"more\":[1]");
+    std::fs::write(host.journal(), format!("{text}{}\n", later.replace("\"event\"", "\"what\"")))
+        .unwrap();
+    for arguments in [&["status"][..], &["undo", "--all"]] {
+        let told = host.tune_ends(arguments, 1);
+        assert!(told.contains("a later version of maxseg has written line"), "{told}");
+        assert!(!told.contains("away"), "{told}");
+    }
+    std::fs::write(host.journal(), text).unwrap();
+    host.tune_ends(&["undo", "--all"], 0);
+}
+
 /// open(2) of a named pipe waits for whoever writes to it, and reading one for its end.
 #[test]
 fn a_named_pipe_in_the_place_of_the_journal_is_told_and_not_waited_for() {

@@ -1,4 +1,4 @@
-//! Connections that close while they are looked at, and what the kernel keeps of closed ones.
+//! Connections that close while they are looked at, what the kernel keeps of closed ones, and all that have a port.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::super::kernel::skipped;
 use super::super::namespace::Namespace;
-use super::{stdout, unwrapped};
+use super::hosts::Hosts;
+use super::{maxseg, stderr, stdout, unwrapped};
 
 /// Carries a kilobyte over a connection that its client closes first: TIME-WAIT is left of it.
 fn exchange(listener: &TcpListener) {
@@ -66,4 +67,28 @@ fn connections_that_close_meanwhile_are_explained_in_place_of_what_is_left_of_th
     let is_closed: Vec<bool> = connections.iter().map(|one| one["state"] == "closed").collect();
     assert!(is_closed.contains(&true) && is_closed.is_sorted(), "the others first: {is_closed:?}");
     assert!(connections.iter().all(|one| one["why"].is_object()), "none that waits: {document}");
+}
+
+/// As ss(8) writes it: it was looked for as a file.
+#[test]
+fn a_port_alone_is_every_connection_that_has_it() {
+    let Some(hosts) = Hosts::two() else { return };
+    let (connected, _other) = (hosts.connect(), hosts.connect());
+    let port = connected.server().port();
+    for argument in [format!(":{port}"), format!("*:{port}")] {
+        let document = hosts.explained(&argument);
+        let found = document["connections"].as_array().unwrap();
+        let ends = format!(
+            "{}-{}",
+            found[0]["local"].as_str().unwrap(),
+            found[0]["remote"].as_str().unwrap()
+        );
+        assert_eq!((found.len(), ends), (1, connected.ends()), "{document}");
+    }
+    let none = hosts.maxseg(&["explain", ":1"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(stderr(&none).contains("no connection has port 1"), "{}", stderr(&none));
+    let advice = maxseg(&["advise", &format!(":{port}")]);
+    assert_eq!(advice.status.code(), Some(2));
+    assert!(stderr(&advice).contains(&format!("maxseg explain :{port}")), "{}", stderr(&advice));
 }

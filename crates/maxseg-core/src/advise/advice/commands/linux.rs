@@ -147,10 +147,14 @@ const fn is_run_by_tests(change: Change) -> bool {
 fn route(lines: &mut Lines, case: &Case<'_>, on: &str, to: &str, attribute: &str) {
     let ip = case.scenario.ip;
     lines.look(on, linux::look_up_route(ip, to));
-    lines.change(on, linux::tune_route(ip, to, attribute)).undo = Some(linux::TUNE_UNDO.to_owned());
+    let is_by_tune = linux::is_taken_by_tune(ip, attribute);
+    if is_by_tune {
+        lines.change(on, linux::tune_route(ip, to, attribute)).undo =
+            Some(linux::TUNE_UNDO.to_owned());
+    }
     let plain = lines.change(on, linux::add_host_route(ip, to, attribute));
     plain.undo = Some(linux::delete_host_route(ip, to));
-    plain.only_where = Some(linux::WITHOUT_TUNE.to_owned());
+    plain.only_where = is_by_tune.then(|| linux::WITHOUT_TUNE.to_owned());
 }
 
 /// Lets segments grow, on the host that holds them.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Output;
 
 use super::kernel::{can_have_a_lab, is_installed, wait_until};
-use super::{command, json, stderr};
+use super::{command, json, maxseg, stderr, stdout};
 
 const BLOATED: &str = "[[hop]]\nrate = \"4 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"400 packets\"\n\
                        [until]\ntime = \"10 s\"\n";
@@ -57,4 +57,26 @@ fn the_window_that_is_advised_is_held() {
     let offered: Vec<f64> = offered.collect();
     assert!(offered.iter().all(|window| *window <= asked), "{offered:?} of {asked}");
     assert!(offered.iter().all(|window| *window > 0.9 * asked), "{offered:?} of {asked}");
+}
+
+/// A line that turns scaling on changes nothing by itself: the window follows the buffer.
+#[test]
+fn a_window_that_needs_scaling_has_each_command_that_it_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("unscaled.toml");
+    let unscaled = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"25 ms\"\nqueue = \"500 KiB\"\n\
+                    [sender]\nstack = \"stcp-14.6\"\n[receiver]\nstack = \"stcp-14.6\"\n[until]\ntime = \"10 s\"\n";
+    std::fs::write(&file, unscaled).unwrap();
+    let told = maxseg(&["advise", file.to_str().unwrap(), "-q"]);
+    let told = stdout(&told);
+    let head = told.split("\n\n").next().unwrap();
+    let commands: Vec<&str> =
+        head.lines().skip_while(|line| !line.starts_with("Command:")).collect();
+    let of = |on: &str, what: &str| {
+        let place = commands.iter().zip(commands.iter().skip(1));
+        place.filter(|(head, line)| head.contains(on) && line.contains(what)).count()
+    };
+    assert_eq!(of("on the receiver:", "tcp_window_scaling=1"), 1, "{head}");
+    assert_eq!(of("on the sender:", "tcp_window_scaling=1"), 1, "{head}");
+    assert_eq!(of("on the receiver:", "net.ipv4.tcp_rmem="), 1, "{head}");
 }

@@ -142,6 +142,7 @@ fn commands_of(remedy: &Remedy) -> Commands {
             line: command.line.clone(),
             undo: command.undo.clone(),
             only_where: command.only_where.clone(),
+            with_next: false,
             known: Ran::Documentation,
         });
     }

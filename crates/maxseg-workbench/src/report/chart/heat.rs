@@ -142,7 +142,11 @@ impl<'a> Drawn<'a> {
 
     fn to_svg(&self) -> Markup {
         let columns = self.map.columns.iter().enumerate();
-        let columns = columns.map(|(n, text)| (self.x(n) + self.cell.0 / 2.0, text.clone()));
+        // Beside many columns, each narrower than its label, the last label ends with the picture.
+        let place = |n: usize, text: &str| {
+            (self.x(n) + self.cell.0 / 2.0).min(self.width - text_width(text) / 2.0)
+        };
+        let columns = columns.map(|(n, text)| (place(n, text), text.clone()));
         let below = Below::numbers(columns.collect());
         let scale = self.bottom() + below.height + 2.0 * LINE + 12.0;
         let (legend, end) = self.legend(scale + SCALE.1 + LINE + 26.0);
@@ -271,4 +275,52 @@ fn frame(x: f64, y: f64, width: f64, height: f64) -> Markup {
         }
     };
     html! { (rect("best", 1.5)) (rect("halo", 3.5)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::NARROW;
+    use super::*;
+
+    /// The numbers below the columns, as `x` and the text.
+    fn below(map: &HeatMap) -> Vec<(f64, String)> {
+        let html = Drawn::new(map, NARROW).to_svg().into_string();
+        let labels = html.split("<text class=\"soft\" text-anchor=\"middle\" x=\"").skip(1);
+        let parsed = labels.filter_map(|label| {
+            let (x, rest) = label.split_once('"')?;
+            let text = rest.split_once('>')?.1.split_once('<')?.0;
+            Some((x.parse().ok()?, text.to_owned()))
+        });
+        parsed.collect()
+    }
+
+    #[test]
+    fn the_last_of_many_columns_has_its_number_inside_the_picture() {
+        for count in (2..600).step_by(7) {
+            let columns: Vec<String> = (0..count).map(|n| (1200 + 2 * n).to_string()).collect();
+            let cell = HeatCell { value: 1.0, mark: "", is_best: false };
+            let map = HeatMap {
+                title: "goodput".to_owned(),
+                subtitle: String::new(),
+                x_title: "MSS".to_owned(),
+                y_title: "window".to_owned(),
+                rows: vec![HeatRow { label: "16 KiB".to_owned(), cells: vec![Some(cell); count] }],
+                columns,
+                shades: Shades::Goodput,
+                shades_title: "goodput".to_owned(),
+                range: (0.0, 1.0),
+                spacing: Spacing::Linear,
+                write: |value| value.to_string(),
+                unit: 1.0,
+                digits: |value| value.to_string(),
+                best: String::new(),
+                doubt: String::new(),
+            };
+            let labels = below(&map);
+            assert!(labels.len() > 1, "{labels:?}");
+            for (x, text) in labels {
+                assert!(x + text_width(&text) / 2.0 <= NARROW + 0.1, "{count}: {text} at {x}");
+            }
+        }
+    }
 }

@@ -87,7 +87,7 @@ impl Lines {
                 self.label("Gain:", &format!("{}{}.", gain_in_words(piece), alone(advised, piece)));
             }
             is_told |= is_joint(piece);
-            if let Some(way) = first_way(piece, &advice.ends) {
+            for way in first_ways(piece, &advice.ends) {
                 self.label("Command:", &format!("{}:", place(way)));
                 self.line(&format!("  {}", way.line));
             }
@@ -246,9 +246,10 @@ fn together(advised: &Advised) -> Option<String> {
     Some(format!("{of} {least}{gain}{} over the path as it is", ping.unwrap_or_default()))
 }
 
-/// The command that is shown first: of the host's own system where that is FreeBSD, of Linux where it has one, of STCP where that has
-/// one, as where its rule for other subnets alone holds segments, and one without a condition before others.
-fn first_way<'a>(piece: &'a Advice, ends: &Ends) -> Option<&'a HowTo> {
+/// The commands that are shown first: of the host's own system where that is FreeBSD, of Linux where it has one, of STCP where that has
+/// one, as where its rule for other subnets alone holds segments. One without a condition comes before others, behind those without which
+/// it does nothing.
+fn first_ways<'a>(piece: &'a Advice, ends: &Ends) -> Vec<&'a HowTo> {
     let runs_freebsd = |host: &HostEnd| {
         host.system == System::FreeBsd && host.address.is_none() && piece.on == host.to_string()
     };
@@ -256,11 +257,15 @@ fn first_way<'a>(piece: &'a Advice, ends: &Ends) -> Option<&'a HowTo> {
     let preferred =
         own.into_iter().chain(["linux", "stcp"]).filter_map(|name| piece.commands.get(name));
     let systems = preferred.chain(piece.commands.values());
-    systems.into_iter().find_map(|ways| {
-        let changes = || ways.iter().filter(|way| way.kind == CommandKind::Change);
-        let is_plain = |way: &&HowTo| way.only_where.is_none();
-        changes().find(is_plain).or_else(|| changes().next())
-    })
+    let first = systems.into_iter().map(|ways| {
+        let changes = ways.iter().filter(|way| way.kind == CommandKind::Change);
+        let (mut first, others): (Vec<&HowTo>, Vec<&HowTo>) =
+            changes.partition(|way| way.with_next);
+        let plain = others.iter().find(|way| way.only_where.is_none());
+        first.extend(plain.or(others.first()));
+        first
+    });
+    first.into_iter().find(|ways| !ways.is_empty()).unwrap_or_default()
 }
 
 fn price(piece: &Advice) -> String {

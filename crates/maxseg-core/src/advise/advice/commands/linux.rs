@@ -272,7 +272,7 @@ fn scaling(lines: &mut Lines, case: &Case<'_>) {
     let key = "net.ipv4.tcp_window_scaling";
     for on in [case.receiver().0, case.sender().0] {
         lines.look(&on, format!("sysctl {key}"));
-        lines.change(&on, linux::raise(key, 1));
+        lines.change(&on, linux::raise(key, 1)).with_next = true;
     }
 }
 

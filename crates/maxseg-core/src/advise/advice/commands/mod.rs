@@ -38,6 +38,9 @@ pub struct HowTo {
     /// The condition for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_where: Option<String>,
+    /// Whether it acts only together with the line behind it; left out where it acts alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_next: bool,
     /// How it is known to work.
     pub known: Ran,
 }
@@ -93,6 +96,7 @@ impl Lines {
             line,
             undo: None,
             only_where: None,
+            with_next: false,
             known: Ran::Documentation,
         });
         let last = self.lines.len() - 1;

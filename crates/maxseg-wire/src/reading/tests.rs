@@ -160,3 +160,15 @@ fn blocks_of_two_interfaces_come_to_the_same_as_packets_in_order() {
     packets.sort_by_key(|(at, interface, _)| (at / 230_000_000, *interface));
     assert_eq!(told(&packets), in_order);
 }
+
+/// By these numbers a connection is known again where its addresses are others.
+#[test]
+fn the_first_numbers_of_both_ends_are_told() {
+    let mut capture = Vec::new();
+    Load { connections: 1, rounds: 4, at_once: 1, rounds_a_turn: 1, ends: true }
+        .write(&mut capture)
+        .unwrap();
+    let reading = read(capture.as_slice(), &ReadOptions::default()).unwrap();
+    let numbers: Vec<_> = reading.connections.map(|it| it.capture.numbers).collect();
+    assert_eq!(numbers, [Some((1001, 5001))]);
+}

@@ -81,9 +81,10 @@ impl AckPath {
     /// Looks at a direction, whose acknowledgements are `acks`; `None` where they do not queue, or that is not known.
     pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Option<Self> {
         let loses = data.loss_episodes.count() >= AGAIN
-            && data.needed_retransmissions() as f64 > LIMITING_LOSS * data.data_packets as f64;
+            && data.needed_retransmissions() as f64
+                > LIMITING_LOSS * data.data_packets_once() as f64;
         // Whoever answers payload with payload thinks in between.
-        let is_dialogue = acks.data_packets >= 3;
+        let is_dialogue = acks.data_packets_once() >= 3;
         // Without the handshake a program's pauses are a part of the way of the acknowledgements.
         let writes_in_steps = data.begins_late && share_out_of_data(data) >= OFTEN_OUT_OF_DATA;
         if loses || is_dialogue || writes_in_steps || has_few_in_flight(data) {

@@ -60,6 +60,7 @@ fn is_severe(reason: &Reason) -> bool {
         | ReasonCode::ClockJump => true,
         ReasonCode::MidStream
         | ReasonCode::CapturedTwice
+        | ReasonCode::Translated
         | ReasonCode::SplitDirections
         | ReasonCode::Unordered
         | ReasonCode::Offload => false,

@@ -34,7 +34,7 @@ pub(super) fn may_have_clock(
 ) -> bool {
     let (segments, packets) = ACKED_TOGETHER;
     if trips == RoundTripView::Unseen {
-        !needs_queue(data) && acks.packets * packets <= data.data_packets * segments
+        !needs_queue(data) && acks.packets_once() * packets <= data.data_packets_once() * segments
     } else {
         waits_for_second_segment(data)
     }

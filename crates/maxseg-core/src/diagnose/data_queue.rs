@@ -50,7 +50,7 @@ fn waits(data: &DirectionStats, acks: &DirectionStats) -> bool {
         .max(DELAYED_ACK_SEGMENTS * segment_s)
         .max(DRIFT * last.since(first).as_secs_f64());
     tell_delays(acks)
-        && acks.data_packets < 3
+        && acks.data_packets_once() < 3
         && there.low_s >= longer
         && there.median_s >= MEDIAN * longer
         && acks.way_delay.is_none_or(|back| back.median_s < OTHER_WAY * there.median_s)

@@ -101,6 +101,15 @@ impl HostSystems {
 impl HostSystem {
     /// The host that sends a direction.
     pub(super) fn of_sender(evidence: &Evidence, direction: Direction) -> Self {
+        if let Some(there) = evidence.capture.translated
+            && let Some(own) = there.own_address(evidence, direction)
+        {
+            return Self::unknown(format!(
+                "its address is translated (NAT); connection {} has the host's own, {}",
+                there.id,
+                own.ip()
+            ));
+        }
         let (own, peer) = (evidence.stats(direction), evidence.stats(direction.other()));
         Self::of(own, peer.syn.as_ref().filter(|syn| !syn.is_answer))
     }

@@ -137,7 +137,7 @@ impl Loss {
 /// Whether so much is lost that it limits a sender whatever its windows are.
 pub(super) fn loses_much(data: &DirectionStats) -> bool {
     let lost = data.needed_retransmissions() as f64;
-    lost >= LEAST_LOSSES && lost > MUCH_LOSS * data.data_packets as f64
+    lost >= LEAST_LOSSES && lost > MUCH_LOSS * data.data_packets_once() as f64
 }
 
 #[cfg(test)]

@@ -30,8 +30,9 @@ const MATTER: f64 = 0.1;
 
 /// Whether each side waits for the other's payload.
 pub(super) fn is_dialogue(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let often = acks.data_packets as f64 > DIALOGUE * data.data_packets as f64;
-    acks.data_packets >= 3 && (often || is_mostly_idle(data)) || waits_for_requests(data, acks)
+    let often = acks.data_packets_once() as f64 > DIALOGUE * data.data_packets_once() as f64;
+    acks.data_packets_once() >= 3 && (often || is_mostly_idle(data))
+        || waits_for_requests(data, acks)
 }
 
 /// Whether the sender had nothing in flight for most of the time.
@@ -51,9 +52,9 @@ fn waits_for_requests(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let span = data.first_data.zip(data.last_ack);
     let Some(((first, last), round_trip)) = span.zip(data.path_rtt_min_s) else { return false };
     let share = out_of_data(data);
-    let each = share * last.since(first).as_secs_f64() / (acks.data_packets as f64).max(1.0);
+    let each = share * last.since(first).as_secs_f64() / (acks.data_packets_once() as f64).max(1.0);
     share >= MATTER
-        && acks.data_packets >= MESSAGES
+        && acks.data_packets_once() >= MESSAGES
         && ASKED_AFTER.contains(&(each / round_trip.max(1e-9)))
         && asks(data, acks)
         && !is_admitted(data, acks)
@@ -63,8 +64,8 @@ fn waits_for_requests(data: &DirectionStats, acks: &DirectionStats) -> bool {
 /// dialogue, where each side waits for the whole of the other's payload, no more is in flight than what one message asked
 /// for.
 pub(super) fn is_admitted(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    acks.data_packets >= MESSAGES
-        && (data.unique_bytes / acks.data_packets) as f64
+    acks.data_packets_once() >= MESSAGES
+        && (data.unique_bytes / acks.data_packets_once()) as f64
             <= ADMITTED * data.in_flight_max_bytes as f64
         && has_plateau(data)
 }
@@ -135,6 +136,10 @@ mod tests {
         assert!(is_admitted(20), "halves");
         assert!(is_admitted(15), "a flight that looks smaller than the window");
         assert!(!is_admitted(10), "a dialogue: each asks for all of it");
+        let (data, once) = sender(10);
+        let thrice =
+            DirectionStats { packets: 90, data_packets: 30, capture_duplicates: 60, ..once };
+        assert!(!super::is_admitted(&data, &thrice), "a dialogue at three points of capture");
     }
 
     /// Ten replies of 100 kB, each a round trip of 40 ms behind the one before, or as long behind it as a program likes.

@@ -176,7 +176,7 @@ fn are_all_full(stats: &DirectionStats, used: u32) -> bool {
 pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
     let used = stats.mss_used_bytes?;
-    if stats.unique_bytes < ENOUGH_BYTES || stats.data_packets < 16 {
+    if stats.unique_bytes < ENOUGH_BYTES || stats.data_packets_once() < 16 {
         return None;
     }
     let stamps = evidence.headers().octets() - plain(evidence);

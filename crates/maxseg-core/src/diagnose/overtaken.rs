@@ -57,7 +57,7 @@ pub(super) fn in_doubt(
     capture: &CaptureFacts,
     limit: LimitedBy,
 ) -> Option<String> {
-    let early = capture.acks_before_data as f64 / (data.data_packets as f64).max(1.0);
+    let early = capture.acks_before_data as f64 / (data.data_packets_once() as f64).max(1.0);
     let has_no_order = data.out_of_order_packets > FEW && early >= MANY_EARLY;
     if limit == LimitedBy::Congestion && has_no_order && !loses_much(data) {
         return Some(format!(
@@ -67,7 +67,7 @@ pub(super) fn in_doubt(
         ));
     }
     let share = data.out_of_order_share();
-    let again = data.retransmitted_packets as f64 / (data.data_packets as f64).max(1.0);
+    let again = data.retransmitted_packets as f64 / (data.data_packets_once() as f64).max(1.0);
     let is_even = || variation(data).is_some_and(|varies| varies < SAME_RATE);
     let is_doubtful = || !is_even() && !is_at(data, data.first_flight_bps, FULL_LINK);
     (needs_order(limit) && share >= MANY && again >= FEW_AGAIN && is_doubtful()).then(|| {
@@ -82,7 +82,7 @@ pub(super) fn in_doubt(
 /// Why flights and departures do not show the congestion control: the capture has not the order in which the sender sent and heard, as on a
 /// busy host whose queues have their times apart; `None` where it has.
 pub(super) fn hides_flights(data: &DirectionStats, capture: &CaptureFacts) -> Option<String> {
-    let packets = (data.data_packets as f64).max(1.0);
+    let packets = (data.data_packets_once() as f64).max(1.0);
     let early = capture.acks_before_data as f64 / packets;
     let behind = capture.late_packets as f64 / packets;
     let is_disordered = data.out_of_order_packets > 0 || data.lost_by_capture() > 0;

@@ -46,6 +46,8 @@ pub struct Reason {
 pub enum ReasonCode {
     /// Packets were captured more than once: at several points, or at one by a mirror port.
     CapturedTwice,
+    /// The packets are in another connection of the capture as well, with addresses that a hop translated.
+    Translated,
     /// The packets of two captures with a path between are in one file.
     Merged,
     /// Each direction was captured at an interface of its own.
@@ -102,7 +104,7 @@ impl Quality {
 
     /// What is peculiar about the capture of a connection.
     pub(super) fn reasons(evidence: &Evidence) -> Vec<Reason> {
-        let rules: [fn(&Evidence) -> Option<Reason>; 14] = [
+        let rules: [fn(&Evidence) -> Option<Reason>; 15] = [
             merged,
             one_way,
             mid_stream,
@@ -114,6 +116,7 @@ impl Quality {
             clock_coarse,
             clock_jump,
             copies::twice,
+            copies::translated,
             split_directions,
             unordered,
             offload,
@@ -177,6 +180,7 @@ fn leaves_open(
         ReasonCode::ClockCoarse => !is_fine_enough(evidence, data, verdict),
         ReasonCode::ClockJump => has_no_order(evidence) && !is_plain(data, verdict),
         ReasonCode::CapturedTwice
+        | ReasonCode::Translated
         | ReasonCode::SplitDirections
         | ReasonCode::Unordered
         | ReasonCode::Offload => false,

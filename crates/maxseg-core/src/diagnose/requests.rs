@@ -42,7 +42,7 @@ pub(super) fn application_window(evidence: &Evidence, direction: Direction) -> O
         return None;
     }
     let bytes = data.in_flight_max_bytes;
-    let messages = acks.data_packets;
+    let messages = acks.data_packets_once();
     let sender = evidence.sender(direction).ip().to_canonical();
     let receiver = evidence.receiver(direction).ip().to_canonical();
     Some(Finding {

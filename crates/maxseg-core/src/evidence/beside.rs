@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use super::translated::note_translated;
 use super::{Direction, Evidence};
 use crate::units::Time;
 
@@ -29,35 +30,42 @@ const MOST_OF_HOST: usize = 64;
 /// The payload of one direction.
 #[derive(Clone, Copy)]
 struct Transfer {
-    /// Which connection's it is: on one host both directions go the same way.
+    /// Which connection's it is: on one host both directions go the same way. Before and behind address translation it is one.
     connection: usize,
+    direction: Direction,
     first: Time,
     last: Time,
     bytes: u64,
     path_rtt_min_s: Option<f64>,
 }
 
-/// Notes for each of some connections of one capture what the others sent beside it.
+/// Notes for each of some connections of one capture which of the others is the same behind address translation, and what the
+/// rest sent beside it.
 pub fn note_beside(connections: &mut [Evidence]) {
+    let first_of = note_translated(connections);
     let mut transfers: BTreeMap<Hosts, Vec<Transfer>> = BTreeMap::new();
-    for (connection, evidence) in connections.iter().enumerate() {
+    for (connection, evidence) in first_of.iter().copied().zip(connections.iter()) {
         for direction in [Direction::Forward, Direction::Reverse] {
             if let Some(transfer) = Transfer::of(evidence, direction, connection) {
                 transfers.entry(hosts(evidence, direction)).or_default().push(transfer);
             }
         }
     }
-    for (connection, evidence) in connections.iter_mut().enumerate() {
+    for (connection, evidence) in first_of.iter().copied().zip(connections.iter_mut()) {
         let direction = evidence.data_direction();
         let own = Transfer::of(evidence, direction, connection);
         let same_way = transfers.get(&hosts(evidence, direction));
         evidence.beside = own.zip(same_way).and_then(|(own, all)| own.beside(all));
     }
-    note_nearby(connections, &transfers);
+    note_nearby(connections, &first_of, &transfers);
 }
 
 /// Notes for each of some connections what those of one of its hosts with others sent the same way.
-fn note_nearby(connections: &mut [Evidence], transfers: &BTreeMap<Hosts, Vec<Transfer>>) {
+fn note_nearby(
+    connections: &mut [Evidence],
+    first_of: &[usize],
+    transfers: &BTreeMap<Hosts, Vec<Transfer>>,
+) {
     let mut of_host: BTreeMap<(bool, IpAddr), Vec<(Hosts, Transfer)>> = BTreeMap::new();
     for (hosts, all) in transfers {
         for (is_sender, host) in [(true, hosts.0), (false, hosts.1)] {
@@ -71,17 +79,21 @@ fn note_nearby(connections: &mut [Evidence], transfers: &BTreeMap<Hosts, Vec<Tra
         // One connection's are counted once where they are together.
         largest.sort_by_key(|(_, transfer)| transfer.connection);
     }
-    for (connection, evidence) in connections.iter_mut().enumerate() {
+    for (connection, evidence) in first_of.iter().copied().zip(connections.iter_mut()) {
         let direction = evidence.data_direction();
         let own_hosts = hosts(evidence, direction);
         let Some(own) = Transfer::of(evidence, direction, connection) else { continue };
-        let others: Vec<Transfer> = [(true, own_hosts.0), (false, own_hosts.1)]
+        let mut others: Vec<Transfer> = [(true, own_hosts.0), (false, own_hosts.1)]
             .into_iter()
             .filter_map(|host| of_host.get(&host))
             .flatten()
             .filter(|(hosts, _)| *hosts != own_hosts)
             .map(|(_, transfer)| *transfer)
             .collect();
+        // Before and behind address translation it is sent once.
+        let of = |it: &Transfer| (it.connection, it.direction == Direction::Reverse);
+        others.sort_by_key(of);
+        others.dedup_by_key(|it| of(it));
         let nearby = own.beside(&others);
         match direction {
             Direction::Forward => evidence.forward.nearby = nearby,
@@ -103,7 +115,7 @@ impl Transfer {
         let bytes = stats.unique_bytes;
         let (first, last) = stats.first_data.zip(stats.last_ack)?;
         let path_rtt_min_s = stats.path_rtt_min_s;
-        let transfer = Self { connection, first, last, bytes, path_rtt_min_s };
+        let transfer = Self { connection, direction, first, last, bytes, path_rtt_min_s };
         (bytes >= LEAST && last > first).then_some(transfer)
     }
 
@@ -149,7 +161,8 @@ mod tests {
 
     fn transfer(connection: usize, [first, last]: [u64; 2], bytes: u64) -> Transfer {
         let [first, last] = [first, last].map(Time::from_secs);
-        Transfer { connection, first, last, bytes, path_rtt_min_s: None }
+        let direction = Direction::Forward;
+        Transfer { connection, direction, first, last, bytes, path_rtt_min_s: None }
     }
 
     #[test]
@@ -167,7 +180,8 @@ mod tests {
 
     #[test]
     fn on_one_host_the_other_direction_of_a_connection_is_no_other_connection() {
-        let [own, back] = [transfer(0, [0, 10], 1_000_000), transfer(0, [0, 10], 2_000_000)];
+        let [own, mut back] = [transfer(0, [0, 10], 1_000_000), transfer(0, [0, 10], 2_000_000)];
+        back.direction = Direction::Reverse;
         assert_eq!(own.beside(&[own, back]), None);
         let other = transfer(1, [0, 10], 500_000);
         let expected = Beside { connections: 1, bytes: 1_000_000, path_rtt_min_s: None };

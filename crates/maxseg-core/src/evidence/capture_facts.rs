@@ -1,5 +1,6 @@
 //! What the capture itself shows of a connection: points, order, clock, length.
 
+use super::Translated;
 use crate::units::Time;
 
 /// How a connection was captured.
@@ -28,6 +29,10 @@ pub struct CaptureFacts {
     pub frames: Option<(u64, u64)>,
     /// Whether a SYN was captured without all of its options.
     pub cut_syn: bool,
+    /// Sequence numbers of the first byte of the client and of the server that passed, or would have; `None` where an end has none.
+    pub numbers: Option<(u32, u32)>,
+    /// The connection of the source that has the same packets with translated addresses.
+    pub translated: Option<Translated>,
 }
 
 /// An interface of a capture file, as Wireshark numbers it.

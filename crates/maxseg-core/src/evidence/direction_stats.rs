@@ -1,5 +1,6 @@
 //! Statistics of one direction of a connection.
 
+mod once;
 mod resent;
 
 use schemars::JsonSchema;
@@ -309,7 +310,7 @@ impl DirectionStats {
     /// Data packets on the wire, each once however often it was captured: those captured, or the segments that packets captured before segmentation offload, or
     /// after receive offload, stand for.
     pub fn segments(&self) -> u64 {
-        let captured = self.data_packets - self.copies_of(self.data_packets);
+        let captured = self.data_packets_once();
         // Copies of joined packets may be captured cut up: the shares of packets and of bytes differ.
         let counted = self.unique_bytes + self.retransmitted_bytes;
         let once = match counted {
@@ -379,7 +380,7 @@ impl DirectionStats {
 
     /// The share of packets with payload that others overtook.
     pub fn out_of_order_share(&self) -> f64 {
-        self.out_of_order_packets as f64 / (self.data_packets as f64).max(1.0)
+        self.out_of_order_packets as f64 / (self.data_packets_once() as f64).max(1.0)
     }
 
     /// Packets with payload that were sent again, but for those that a hop refused as too large.

@@ -29,6 +29,7 @@ mod socket_info;
 mod syn;
 mod timer;
 mod trace;
+mod translated;
 mod unreachable;
 mod unseen;
 
@@ -66,6 +67,7 @@ pub use socket::{BufferFill, Closing, SocketEvidence, SocketState};
 pub use socket_info::SocketInfo;
 pub use syn::{OptionKind, OptionOrder, SynFacts};
 pub use trace::{AckPoint, ControlKind, ControlPoint, SackPoint, SegmentPoint, Trace};
+pub use translated::Translated;
 pub use unreachable::{UnreachableCode, UnreachableEvent};
 pub use unseen::Unseen;
 

@@ -40,7 +40,8 @@ impl DirectionStats {
     /// Whether losses explain that nothing passed: a tenth of the data is lost, and the timer expired as often at other times, or as
     /// many losses in a row are likely where so many segments are lost at other times.
     fn has_losses_like(&self, outage: &Outage) -> bool {
-        let is_lossy = self.needed_retransmissions() as f64 >= LOSSY * self.data_packets as f64;
+        let is_lossy =
+            self.needed_retransmissions() as f64 >= LOSSY * self.data_packets_once() as f64;
         let is_frequent = outage.retransmissions <= LOST_IN_A_ROW
             && self.timeouts >= 2 * u64::from(outage.retransmissions);
         is_lossy && (is_frequent || self.expected_like(outage) > BY_CHANCE)

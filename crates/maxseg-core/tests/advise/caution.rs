@@ -1,9 +1,9 @@
 //! What a capture leaves open is asked for, not advised.
 
 use maxseg_core::advise::{Case, CommandKind, Headline, Remedy, Subject, remedies, remedy};
-use maxseg_core::diagnose::{FindingKind, diagnose};
+use maxseg_core::diagnose::{FindingKind, HostSystems, ReasonCode, diagnose};
 use maxseg_core::evidence::{
-    BlackHole, Direction, Evidence, Requests, Silence, Waits, note_beside,
+    BlackHole, Direction, Evidence, Requests, Silence, Translated, Waits, note_beside,
 };
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
@@ -139,6 +139,51 @@ fn transfers_of_another_host_are_known_beside_one() {
     assert_eq!(nearby("10.0.0.1:40001", "10.0.0.2:443"), (false, true), "the same hosts");
     assert_eq!(nearby("10.0.2.1:40000", "10.0.0.3:443"), (false, false));
     assert_eq!(nearby("10.0.0.2:443", "10.0.0.1:40001"), (false, false), "the other way");
+}
+
+/// Before and behind a hop that translates addresses it is one connection: what it sends is not sent beside it as well.
+#[test]
+fn a_connection_behind_address_translation_is_no_other_one() {
+    let noted = |numbers: (u32, u32), begin: Time| {
+        let mut both = [windowed(0), windowed(1)];
+        both[1].client = "192.0.2.1:61000".parse().unwrap();
+        both[1].begin = both[0].begin + begin;
+        for evidence in &mut both {
+            evidence.capture.numbers = Some(numbers);
+        }
+        note_beside(&mut both);
+        let has_other = both.iter().any(|it| it.forward.nearby.is_some());
+        let there = both.each_ref().map(|it| it.capture.translated.map(|there| there.id));
+        (has_other, there)
+    };
+    let random = (0x1234_5678, 0x8765_4321);
+    assert_eq!(noted(random, Time::from_millis(1)), (false, [Some(1), Some(0)]));
+    assert_eq!(noted(random, Time::from_secs(2)), (true, [None; 2]), "sent again later");
+    assert_eq!(noted((1, 1), Time::ZERO), (true, [None; 2]), "of a simulator");
+}
+
+/// What a command sets on a hop that translates addresses changes nothing: the connection does not end there.
+#[test]
+fn no_command_is_for_an_address_that_a_hop_translates() {
+    let mut evidence = windowed(0);
+    let remedy = Headline::of(Case::of(&evidence), "made.pcap").remedy.unwrap();
+    assert!(remedy.for_hosts().any(|command| command.on == "10.0.0.2"));
+    evidence.capture.translated = Some(Translated {
+        id: 7,
+        client: evidence.client,
+        server: "10.9.9.9:80".parse().unwrap(),
+        has_client: false,
+        has_server: true,
+    });
+    let headline = Headline::of(Case::of(&evidence), "made.pcap");
+    let remedy = headline.remedy.as_ref().unwrap();
+    assert!(remedy.for_hosts().all(|command| command.on != "10.0.0.2"), "{remedy:?}");
+    let why = HostSystems::of(&evidence).server.evidence;
+    assert!(why.contains("connection 7 has the host's own, 10.9.9.9"), "{why}");
+    let quality = diagnose(&evidence).quality;
+    let text = &quality.reason(ReasonCode::Translated).unwrap().text;
+    assert!(quality.fit && text.starts_with("Connection 7 has the same packets"), "{text}");
+    assert!(text.ends_with(": 10.0.0.2:443 is 10.9.9.9:80 there"), "{text}");
 }
 
 /// A few replies that take as long as a retransmission, seen at the client.

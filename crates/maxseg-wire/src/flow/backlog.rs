@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn each_connection_keeps_its_order() {
         let mut backlog = Backlog::default();
-        let passing = Passing { fragments: 0, is_late: false };
+        let passing = Passing { fragments: 0, is_late: false, is_set: false };
         for (micros, number) in [(1, 7), (2, 3), (3, 7), (4, 7), (5, 3)] {
             backlog.push(number, &segment(micros), passing, Endpoint::Low);
         }
@@ -226,7 +226,7 @@ mod tests {
 
     /// Defers segments of so many connections in turn until it is time to follow them; gives how many there were.
     fn fill(backlog: &mut Backlog, connections: usize) -> usize {
-        let passing = Passing { fragments: 0, is_late: false };
+        let passing = Passing { fragments: 0, is_late: false, is_set: false };
         let mut deferred = 0;
         loop {
             deferred += 1;
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn connections_have_begun_until_their_segments_are_followed() {
         let mut backlog = Backlog::default();
-        let passing = Passing { fragments: 0, is_late: false };
+        let passing = Passing { fragments: 0, is_late: false, is_set: false };
         for (number, begun) in [(0, 1), (1, 2), (0, 2)] {
             backlog.push(number, &segment(1), passing, Endpoint::Low);
             assert_eq!(backlog.begun(), begun);

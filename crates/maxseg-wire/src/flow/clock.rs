@@ -17,6 +17,11 @@ pub(super) struct Clock {
     /// The last time; a packed connection has it elsewhere.
     #[serde(skip)]
     last: u64,
+    /// Whether the file has it set back by little an odd number of times; `None` before the first packet.
+    is_odd: Option<bool>,
+    /// Whether it was set so between the last packet and the one that passes.
+    #[serde(skip)]
+    is_set: bool,
     /// How often it was set.
     pub(super) steps: u16,
     /// The largest power of ten, in nanoseconds, that all times are multiples of; below [`FINE`] it is not known.
@@ -76,6 +81,8 @@ impl Clock {
             interface,
             other: None,
             last: at,
+            is_odd: None,
+            is_set: false,
             steps: 0,
             multiple: 1_000_000_000,
         }
@@ -90,6 +97,16 @@ impl Clock {
     pub(super) fn pass_hole(&mut self, raw: u64) -> u64 {
         self.last = raw.saturating_add_signed(self.offset).max(self.last);
         self.last
+    }
+
+    /// Whether the file has the clock set back by little before the next packet, an odd number of times.
+    #[inline]
+    pub(super) const fn note_setting(&mut self, is_odd: bool) {
+        self.is_set = match self.is_odd {
+            Some(before) => before != is_odd,
+            None => false,
+        };
+        self.is_odd = Some(is_odd);
     }
 
     /// A packet that was captured at `raw`.
@@ -136,7 +153,7 @@ impl Clock {
     #[cold]
     fn unusual(&mut self, raw: u64, at: u64) -> Tick {
         if at < self.last {
-            if at.saturating_add(WINDOW) >= self.last {
+            if at.saturating_add(WINDOW) >= self.last && !self.is_set {
                 return Tick::Runs(at); // out of order
             }
             self.set(i64::try_from(self.last.saturating_sub(raw)).unwrap_or(i64::MAX));
@@ -224,6 +241,19 @@ mod tests {
         assert_eq!(clock.tick(NOON - 40_000_000, 0), Tick::Runs(NOON - 40_000_000));
         assert_eq!(clock.tick(NOON + 1, 0), Tick::Runs(NOON + 1));
         assert_eq!(clock.steps, 0);
+    }
+
+    /// Out of order by the times, and known to be a clock that was set.
+    #[test]
+    fn a_clock_that_is_set_back_by_little_is_told_by_the_file() {
+        let mut clock = Clock::new(NOON, 0);
+        clock.note_setting(false);
+        assert_eq!(clock.tick(NOON, 0), Tick::Runs(NOON));
+        clock.note_setting(true);
+        assert_eq!(clock.tick(NOON - 20_000_000, 0), Tick::SetBack(NOON));
+        clock.note_setting(true);
+        assert_eq!(clock.tick(NOON - 19_000_000, 0), Tick::Runs(NOON + 1_000_000));
+        assert_eq!(clock.steps, 1);
     }
 
     #[test]

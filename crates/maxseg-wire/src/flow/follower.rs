@@ -313,6 +313,7 @@ fn pass_holes(
 
 #[inline(always)]
 fn follow(connection: &mut Connection, seen: &Seen<'_>, sender: Endpoint, passing: Passing) {
+    connection.note_setting(passing.is_set);
     connection.on_segment(seen, sender);
     // One alone is an atomic fragment (RFC 6946): translators between IPv4 and IPv6 make them of whole packets.
     if passing.fragments > 1 {
@@ -349,7 +350,11 @@ mod tests {
         };
         let data = Seen { frame: 2, payload_len: 100, ..segment(2000) };
         for (seen, count) in [syn(1, 999), data, syn(3, 77_000)].iter().zip(1..) {
-            follower.on_segment(seen, Passing { fragments: 0, is_late: false }, count);
+            follower.on_segment(
+                seen,
+                Passing { fragments: 0, is_late: false, is_set: false },
+                count,
+            );
         }
         follower.finish();
         let found = super::super::results::gather(vec![follower]).connections;
@@ -362,7 +367,12 @@ mod tests {
         let fragmented = |fragments: u32| {
             let seen = Seen { payload_len: 100, ..segment(0) };
             let mut connection = Connection::new(&seen, Endpoint::Low, false);
-            follow(&mut connection, &seen, Endpoint::Low, Passing { fragments, is_late: false });
+            follow(
+                &mut connection,
+                &seen,
+                Endpoint::Low,
+                Passing { fragments, is_late: false, is_set: false },
+            );
             connection.into_evidence(0).forward.fragmented_packets
         };
         assert_eq!([0, 1, 2].map(fragmented), [0, 0, 1]);

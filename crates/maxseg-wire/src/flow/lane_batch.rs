@@ -92,7 +92,7 @@ mod tests {
         let [source, destination] = ends;
         let all =
             [segment(3), Seen { source, destination, ..answer(4) }, Seen { source, ..segment(5) }];
-        let passing = Passing { fragments: 0, is_late: false };
+        let passing = Passing { fragments: 0, is_late: false, is_set: false };
         let mut batch = LaneBatch::with_capacity(2);
         for _ in 0..2 {
             for (seen, count) in all.iter().zip(7..) {

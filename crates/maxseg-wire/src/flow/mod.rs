@@ -59,6 +59,7 @@ mod send_history;
 mod sender_replay;
 mod sequence;
 mod sizes;
+mod small_setting;
 mod squeezed;
 mod stamp_clock;
 mod table;

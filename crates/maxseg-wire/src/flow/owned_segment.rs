@@ -12,6 +12,8 @@ pub(super) struct OwnedSegment {
     pub(super) fragments: u32,
     /// It was stored behind later ones.
     pub(super) is_late: bool,
+    /// The clock was set back by little, an odd number of times, before it.
+    pub(super) is_set: bool,
 }
 
 /// Most bytes of TCP options (RFC 9293 §3.1).
@@ -27,7 +29,7 @@ impl OwnedSegment {
         }
         let kept = u8::try_from(kept.len()).unwrap_or(0);
         let seen = Seen { payload: &[], options: &[], ..*seen };
-        Self { seen, options, options_kept: kept, fragments, is_late: false }
+        Self { seen, options, options_kept: kept, fragments, is_late: false, is_set: false }
     }
 
     /// The segment, but for its payload's bytes.

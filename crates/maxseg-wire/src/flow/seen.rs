@@ -89,4 +89,6 @@ pub(super) struct Passing {
     pub(super) fragments: u32,
     /// Whether it was stored behind later ones.
     pub(super) is_late: bool,
+    /// Whether the clock was set back by little, an odd number of times, before it passed.
+    pub(super) is_set: bool,
 }

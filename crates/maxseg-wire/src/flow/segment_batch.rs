@@ -53,6 +53,7 @@ const ECN: u8 = 3;
 const DONT_FRAGMENT: u8 = 1 << 2;
 const HAS_ID: u8 = 1 << 3;
 const IS_LATE: u8 = 1 << 4;
+const IS_SET: u8 = 1 << 5;
 
 /// Of a segment that came in fragments, or has more options than timestamps.
 #[derive(Debug, Clone, Copy)]
@@ -109,7 +110,8 @@ impl SegmentBatch {
             marks: seen.ecn & ECN
                 | if seen.dont_fragment { DONT_FRAGMENT } else { 0 }
                 | if seen.ip_id.is_some() { HAS_ID } else { 0 }
-                | if passing.is_late { IS_LATE } else { 0 },
+                | if passing.is_late { IS_LATE } else { 0 }
+                | if passing.is_set { IS_SET } else { 0 },
         });
     }
 
@@ -162,7 +164,8 @@ impl SegmentBatch {
             options: options.get(..kept.options_kept.into()).unwrap_or_default(),
         };
         let fragments = rest.map_or(0, |rest| rest.fragments);
-        (seen, Passing { fragments, is_late: kept.marks & IS_LATE != 0 })
+        let is = |mark| kept.marks & mark != 0;
+        (seen, Passing { fragments, is_late: is(IS_LATE), is_set: is(IS_SET) })
     }
 
     /// Room for the next.
@@ -189,7 +192,7 @@ mod tests {
         let marked = Seen { ecn: 3, dont_fragment: !stamped.dont_fragment, link: 7, ..stamped };
         let all = [stamped, other, marked, cut, stamped];
         let passings = [(2, true), (0, false), (0, true), (0, false), (0, false)]
-            .map(|(fragments, is_late)| Passing { fragments, is_late });
+            .map(|(fragments, is_late)| Passing { fragments, is_late, is_set: !is_late });
         let mut batch = SegmentBatch::default();
         for _ in 0..2 {
             for (seen, passing) in all.iter().zip(passings) {

@@ -316,8 +316,9 @@ impl SendHistory {
         if self.trace.is_some() {
             self.trace_ack(ack);
         }
+        let is_here = self.is_on_senders_host();
         if let Some(distance) = &mut self.distance {
-            distance.on_ack(ack.at, ack.stamp, news);
+            distance.on_ack(ack.at, ack.stamp, news, is_here);
         } else {
             self.on_arrived(ack.at, &news);
         }
@@ -344,7 +345,7 @@ impl SendHistory {
         self.newest_trip = newest.map_or(0, |sent_at| ack.at.saturating_sub(sent_at));
         self.delivered += (acked - done.sacked).max(0);
         self.black_hole.on_acknowledged(ack, done.largest);
-        if let Some(sent_at) = done.timed.filter(|sent_at| *sent_at > self.untimed_until) {
+        if let Some(sent_at) = done.timed.filter(|sent_at| self.is_timed(*sent_at, ack.at)) {
             let is_single = acked <= self.sender.full();
             let how = Sample { is_single, fills_gap: duplicates > 0, known: None };
             self.on_sample(ack, sent_at, how);

@@ -14,6 +14,7 @@ use super::follower::Follower;
 use super::hole::HoleInTime;
 use super::lanes::Lanes;
 use super::options::{FlowOptions, FlowResults};
+use super::owned_segment::OwnedSegment;
 use super::results::gather;
 use super::seen::Passing;
 use super::time_order::{TimeOrder, Turn, Waiting};
@@ -66,7 +67,10 @@ impl Flows {
     pub fn on_packet(&mut self, packet: &DecodedPacket<'_>) {
         match &packet.what {
             Decoded::Tcp(seen) => match self.order.on_segment(seen, packet.fragments) {
-                Turn::Now => self.on_ordered(seen, packet.fragments, false),
+                Turn::Now => {
+                    let (fragments, is_set) = (packet.fragments, self.order.is_set());
+                    self.on_ordered(seen, Passing { fragments, is_late: false, is_set });
+                }
                 Turn::Waits => self.next_ordered(),
             },
             Decoded::TooBig(_) | Decoded::Unreachable(_) => self.on_notice(&packet.what),
@@ -89,9 +93,9 @@ impl Flows {
     }
 
     #[inline(always)]
-    fn on_ordered(&mut self, seen: &Seen<'_>, fragments: u32, is_late: bool) {
+    fn on_ordered(&mut self, seen: &Seen<'_>, passing: Passing) {
         self.count += 1;
-        let (count, passing) = (self.count, Passing { fragments, is_late });
+        let count = self.count;
         match &mut self.followers {
             Followers::Here(follower) => follower.on_segment(seen, passing, count),
             Followers::Lanes(lanes) => lanes.on_segment(seen, passing, count),
@@ -120,7 +124,8 @@ impl Flows {
     fn on_waited(&mut self, waited: &Waiting) {
         match waited {
             Waiting::Segment(segment) => {
-                self.on_ordered(&segment.seen(), segment.fragments, segment.is_late);
+                let OwnedSegment { fragments, is_late, is_set, .. } = *segment;
+                self.on_ordered(&segment.seen(), Passing { fragments, is_late, is_set });
             }
             Waiting::TooBig(notice) => self.on_too_big(notice),
             Waiting::Unreachable(event) => self.on_unreachable(event),

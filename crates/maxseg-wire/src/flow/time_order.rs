@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use maxseg_core::evidence::UnreachableEvent;
 
 use super::owned_segment::OwnedSegment;
+use super::small_setting::{Descent, Verdict};
 use super::{Seen, TooBig};
 
 /// The window.
@@ -25,6 +26,11 @@ pub(super) struct TimeOrder {
     in_order: Option<u32>,
     /// How often the clock was set back: all that waits from before leaves first.
     settings: u32,
+    /// The times went back by little, and it is not known yet whether the clock was set: all that comes waits until it is, behind a
+    /// clock that was set.
+    descent: Option<Descent>,
+    /// Whether it was set back by little an odd number of times.
+    is_set: bool,
     /// What came so far, so that what has one time keeps its order.
     count: u64,
     /// The newest times of the interfaces, where the file has several.
@@ -72,6 +78,8 @@ impl TimeOrder {
             newest: 0,
             in_order: Some(AGAIN - AT_FIRST),
             settings: 0,
+            descent: None,
+            is_set: false,
             count: 0,
             interfaces: None,
         }
@@ -84,6 +92,11 @@ impl TimeOrder {
             self.interfaces = Some(Vec::new());
             self.in_order = self.in_order.map(|_| 0);
         }
+    }
+
+    /// Whether the clock was set back by little an odd number of times, before what passes now.
+    pub(super) const fn is_set(&self) -> bool {
+        self.is_set
     }
 
     /// A segment comes.
@@ -111,6 +124,13 @@ impl TimeOrder {
     #[inline(never)]
     fn wait(&mut self, seen: &Seen<'_>, fragments: u32) {
         let at = seen.at_nanos;
+        let mut segment = OwnedSegment::of(seen, fragments);
+        segment.is_set = self.is_set;
+        if self.descends(at) {
+            segment.is_set = !self.is_set;
+            self.keep_behind(at, segment);
+            return;
+        }
         let is_late = at < self.newest;
         let count = self.in_order.get_or_insert(0);
         *count = if is_late { 0 } else { count.saturating_add(1) };
@@ -128,9 +148,69 @@ impl TimeOrder {
                 interfaces.push((seen.interface, at));
             }
         }
-        let mut segment = OwnedSegment::of(seen, fragments);
         segment.is_late = is_late;
         self.keep(at, Waiting::Segment(segment));
+    }
+
+    /// Whether a time belongs behind a clock that may have been set back by little.
+    fn descends(&mut self, at: u64) -> bool {
+        let Some(descent) = &mut self.descent else {
+            let was_in_order = self.in_order.is_none_or(|count| count >= AT_FIRST);
+            let is_possible = was_in_order
+                && self.interfaces.is_none()
+                && at < self.newest
+                && !self.is_of_other_clock(at, 0);
+            self.descent = Descent::new(self.newest, at).filter(|_| is_possible);
+            let descends = self.descent.is_some();
+            if descends {
+                // What follows waits as well.
+                self.in_order = Some(0);
+            }
+            return descends;
+        };
+        match descent.on_time(at) {
+            Verdict::Open => true,
+            verdict @ (Verdict::Set | Verdict::Disorder) => {
+                self.judge(verdict);
+                verdict == Verdict::Set
+            }
+        }
+    }
+
+    /// Keeps a segment behind a clock that may have been set back, or was.
+    fn keep_behind(&mut self, at: u64, mut segment: OwnedSegment) {
+        if self.descent.is_none() {
+            // It was, and that is known by now.
+            segment.is_set = self.is_set;
+            self.keep(at, Waiting::Segment(segment));
+            return;
+        }
+        self.count += 1;
+        self.waiting.insert((self.settings + 1, at, self.count), Waiting::Segment(segment));
+        if self.waiting.len() > MOST_OF_SEVERAL {
+            self.judge(Verdict::Disorder);
+        }
+    }
+
+    /// It is known whether the clock was set back by little.
+    #[cold]
+    fn judge(&mut self, verdict: Verdict) {
+        let Some(descent) = self.descent.take() else { return };
+        self.in_order = Some(0);
+        if verdict == Verdict::Set {
+            self.settings += 1;
+            self.is_set = !self.is_set;
+            self.newest = descent.newest();
+            return;
+        }
+        for ((_, at, count), mut waiting) in self.waiting.split_off(&(self.settings + 1, 0, 0)) {
+            if let Waiting::Segment(segment) = &mut waiting {
+                segment.is_set = self.is_set;
+                segment.is_late = descent.is_before(at);
+            }
+            self.waiting.insert((self.settings, at, count), waiting);
+        }
+        self.newest = self.newest.max(descent.newest());
     }
 
     /// Whether a time is of another clock than the newest, or of the same after it was set back.
@@ -155,6 +235,9 @@ impl TimeOrder {
 
     /// The next whose turn it is.
     pub(super) fn next(&mut self) -> Option<Waiting> {
+        if self.descent.is_some() {
+            return None;
+        }
         let ((settings, first, _), _) = self.waiting.first_key_value()?;
         let (window, most) = match self.interfaces {
             Some(_) => (BETWEEN_INTERFACES, MOST_OF_SEVERAL),
@@ -173,6 +256,9 @@ impl TimeOrder {
 
     /// Nothing more comes: the rest in order.
     pub(super) fn finish(&mut self) -> impl Iterator<Item = Waiting> + use<> {
+        if let Some(descent) = self.descent {
+            self.judge(descent.at_end());
+        }
         std::mem::take(&mut self.waiting).into_values()
     }
 }
@@ -224,6 +310,18 @@ mod tests {
     fn a_clock_that_is_set_back_keeps_the_order() {
         let times = [5_000_000, 5_000_100, 2_000_000, 2_000_200, 2_000_100];
         assert_eq!(order(times), [5_000_000, 5_000_100, 2_000_000, 2_000_100, 2_000_200]);
+    }
+
+    /// The clock goes back by 20 ms in a stream of a packet each millisecond: none of those behind it passes before one before it.
+    #[test]
+    fn a_clock_that_is_set_back_by_little_keeps_the_order() {
+        let times: Vec<u64> = (0..300).chain(280..500).map(|ms| ms * 1000).collect();
+        assert_eq!(order(times.clone()), times);
+        // Blocks of two queues, over and over.
+        let blocks = (0..10).flat_map(|n| (0..2).flat_map(move |_| n * 20_000..n * 20_000 + 20));
+        let mut sorted: Vec<u64> = blocks.clone().collect();
+        sorted.sort_unstable();
+        assert_eq!(order(blocks), sorted);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(super) struct Distance {
     period_ends: u64,
     /// The last that were measured, in microseconds; 0 before.
     last: [u32; LAST],
+    /// How many were measured, up to [`ENOUGH`].
+    measured: u8,
     /// The round trip of the handshake, in nanoseconds.
     first: Option<u64>,
     /// The least that was ever seen, that of the handshake among them.
@@ -71,6 +73,8 @@ const MOST: usize = 4096;
 const PERIOD: u64 = 50_000_000;
 /// The least of so many round trips is no delay of the sender's.
 const LAST: usize = 3;
+/// So many measurements are enough: a tick of a millisecond gives one at most.
+const ENOUGH: u8 = 8;
 const MICRO: u64 = 1_000;
 /// A host that is woken by an acknowledgement sends within this time, in nanoseconds.
 const AT_ONCE: u64 = 1_000_000;
@@ -117,15 +121,20 @@ impl Distance {
         self.first.is_some() || self.least != u64::MAX || self.least_before != u64::MAX
     }
 
-    /// An acknowledgement passes towards the sender.
-    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate) {
+    /// Whether the handshake told it, or enough measurements: the least of a few is rather how long the sender's program took.
+    pub(super) const fn is_sure(&self) -> bool {
+        self.first.is_some() || self.measured >= ENOUGH
+    }
+
+    /// An acknowledgement passes towards the sender, which is on the host of the capture or not.
+    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate, is_here: bool) {
         if let Some(value) = stamp {
             self.on_stamp(at, value, news);
         }
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
         }
-        let arrives = at.saturating_add(self.get());
+        let arrives = if is_here { at } else { at.saturating_add(self.get()) };
         self.under_way.push_back(UnderWay { passed: at, arrives, news });
     }
 
@@ -210,6 +219,7 @@ impl Distance {
             self.least = u64::MAX;
             self.period_ends = at.saturating_add(PERIOD.max(round_trip.saturating_mul(2)));
         }
+        self.measured = ENOUGH.min(self.measured + 1);
         self.last.rotate_left(1);
         if let Some(last) = self.last.last_mut() {
             *last = u32::try_from(round_trip / MICRO).unwrap_or(u32::MAX).max(1);
@@ -261,7 +271,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..50_u32 {
             let at = u64::from(n) * 1_000_000;
-            distance.on_ack(at, Some(n), news);
+            distance.on_ack(at, Some(n), news, false);
             let is_ahead = n % 10 == 5;
             let round_trip = if is_ahead { 5_000 } else { 10_000 };
             distance.on_segment(at + round_trip, n, Passed { is_ahead, ..PASSED });
@@ -276,7 +286,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..10 {
             let at = u64::from(n) * 1_000_000;
-            distance.on_ack(at, Some(n), news);
+            distance.on_ack(at, Some(n), news, false);
             distance.on_segment(at + 400 + u64::from(n), n, PASSED);
         }
         assert_eq!(distance.get(), 400);
@@ -288,8 +298,8 @@ mod tests {
     fn what_a_segment_echoes_has_arrived() {
         let mut distance = Distance::new(Some(30_000));
         let news = |una| AckUpdate { una, edge: None, delivered: 1 };
-        distance.on_ack(0, Some(1), news(1));
-        distance.on_ack(5_000, Some(1), news(2));
+        distance.on_ack(0, Some(1), news(1), false);
+        distance.on_ack(5_000, Some(1), news(2), false);
         assert_eq!(distance.arrived_by(20_000), None);
         distance.on_segment(20_000, 1, Passed { is_ahead: true, ..PASSED });
         assert_eq!(distance.arrived_by(20_000), Some((20_000, news(1))));
@@ -305,7 +315,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         let stamp = |at: u64| u32::try_from(at / 1_000_000).unwrap();
         for at in (0..100_000_000).step_by(200_000) {
-            distance.on_ack(at, Some(stamp(at)), news);
+            distance.on_ack(at, Some(stamp(at)), news, false);
             if let Some(left) = (at + 90_000).checked_sub(500_000) {
                 distance.on_segment(at + 90_000, stamp(left), PASSED);
             }
@@ -320,7 +330,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..40_u32 {
             let (at, queue) = (u64::from(n) * 20_000_000, u64::from(n) * 1_000_000);
-            distance.on_ack(at, Some(n), news);
+            distance.on_ack(at, Some(n), news, false);
             distance.on_segment(at + 10_000_000 + queue, n, PASSED);
         }
         assert_eq!(distance.of_late(), 47_000_000);
@@ -335,7 +345,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..100_u32 {
             let at = u64::from(n) * 1_000_000;
-            distance.on_ack(at, Some(n), news);
+            distance.on_ack(at, Some(n), news, false);
             if n >= 20 {
                 let passed = Passed { is_busy: false, paused: 1_000_000, ..PASSED };
                 distance.on_segment(at + 500_000, n - 20, passed);
@@ -352,7 +362,7 @@ mod tests {
         let measured = |stamps: &[(u64, u32)], at: u64| {
             let mut distance = Distance::new(None);
             for (at, stamp) in stamps {
-                distance.on_ack(*at, Some(*stamp), news);
+                distance.on_ack(*at, Some(*stamp), news, false);
             }
             distance.on_segment(at, 1, Passed { paused: at, ..PASSED });
             distance.is_known().then(|| distance.get())
@@ -368,7 +378,7 @@ mod tests {
         for (paused, expected) in [(1_000, 150_000), (149_000, 400)] {
             let mut distance = Distance::new(Some(400));
             let news = AckUpdate { una: 1, edge: None, delivered: 1 };
-            distance.on_ack(0, Some(1), news);
+            distance.on_ack(0, Some(1), news, false);
             distance.on_segment(150_000, 1, Passed { paused, ..PASSED });
             assert_eq!(distance.get(), expected, "{paused} ns after the last payload");
         }

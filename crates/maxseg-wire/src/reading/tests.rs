@@ -160,3 +160,44 @@ fn blocks_of_two_interfaces_come_to_the_same_as_packets_in_order() {
     packets.sort_by_key(|(at, interface, _)| (at / 230_000_000, *interface));
     assert_eq!(told(&packets), in_order);
 }
+
+/// By these numbers a connection is known again where its addresses are others.
+#[test]
+fn the_first_numbers_of_both_ends_are_told() {
+    let mut capture = Vec::new();
+    Load { connections: 1, rounds: 4, at_once: 1, rounds_a_turn: 1, ends: true }
+        .write(&mut capture)
+        .unwrap();
+    let reading = read(capture.as_slice(), &ReadOptions::default()).unwrap();
+    let numbers: Vec<_> = reading.connections.map(|it| it.capture.numbers).collect();
+    assert_eq!(numbers, [Some((1001, 5001))]);
+}
+
+/// Round trips and order are those of before, and that the clock was set is told.
+#[test]
+fn a_clock_that_is_set_back_by_little_changes_nothing_else() {
+    let load = Load { connections: 3, rounds: 1500, at_once: 3, rounds_a_turn: 1, ends: true };
+    let mut capture = Vec::new();
+    load.write(&mut capture).unwrap();
+    let told = |capture: &[u8]| {
+        let all = read(capture, &ReadOptions::default()).unwrap().connections;
+        let of = |it: Evidence| {
+            let (data, facts) = (it.forward, it.capture);
+            let counts = (data.rtt_min_s, data.in_flight_max_bytes, data.retransmitted_packets);
+            (counts, facts.clock_steps, facts.late_packets)
+        };
+        all.map(of).collect::<Vec<_>>()
+    };
+    let before = told(&capture);
+    // Microseconds of each packet of the second half: none of them is the first of a second.
+    let begins = series_tests::begins(&capture);
+    for begin in &begins[begins.len() / 2..begins.len() - 1] {
+        let place = begin + 4..begin + 8;
+        let micros = u32::from_le_bytes(capture[place.clone()].try_into().unwrap());
+        capture[place].copy_from_slice(&micros.checked_sub(2000).unwrap().to_le_bytes());
+    }
+    let after = told(&capture);
+    let counts = |all: &[(_, u64, u64)]| all.iter().map(|it| it.0).collect::<Vec<_>>();
+    assert_eq!(counts(&after), counts(&before));
+    assert!(after.iter().all(|(_, steps, late)| (*steps, *late) == (1, 0)), "{after:?}");
+}

@@ -95,7 +95,7 @@ fn waited_s(case: &Case<'_>) -> f64 {
 /// came acknowledges more than a receiver lets pass.
 fn was_full(case: &Case<'_>, packets_per_s: f64, waited_s: f64) -> bool {
     let (data, acks) = (case.data(), case.acks());
-    let sent = acks.packets as f64;
+    let sent = acks.packets_once() as f64;
     if near_receiver(case) {
         sent > MORE * packets_per_s * (case.data_seconds() + waited_s)
     } else {

@@ -116,7 +116,7 @@ fn is_policed(bursts: &Bursts, data: &DirectionStats) -> bool {
 
 /// Whether so large a share was lost.
 pub(super) fn loses_as_policed(data: &DirectionStats) -> bool {
-    data.retransmitted_packets as f64 >= POLICED * data.data_packets as f64
+    data.retransmitted_packets as f64 >= POLICED * data.data_packets_once() as f64
         && data.retransmitted_packets > 0
 }
 

@@ -310,7 +310,7 @@ fn is_beyond_bbr(epoch: &CongestionEpoch, data: &DirectionStats) -> bool {
 
 /// Whether segments filled the receive window all along.
 fn fills_window(data: &DirectionStats) -> bool {
-    FILLING * data.window_full > data.data_packets
+    FILLING * data.window_full > data.data_packets_once()
 }
 
 /// Whether it filled the receive window and then no longer did, though nothing was lost.

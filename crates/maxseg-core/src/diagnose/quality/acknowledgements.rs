@@ -12,8 +12,9 @@ const LEAST_SHARE: f64 = 0.005;
 /// new payload beyond its retransmission timer (RFC 6298 §5).
 pub(super) fn lost(evidence: &Evidence) -> Option<Reason> {
     let data = evidence.stats(evidence.data_direction());
-    let are_many =
-        |count: u64| count >= LEAST && count as f64 >= LEAST_SHARE * data.data_packets as f64;
+    let are_many = |count: u64| {
+        count >= LEAST && count as f64 >= LEAST_SHARE * data.data_packets_once() as f64
+    };
     if evidence.marks.one_way {
         return None;
     }

@@ -26,3 +26,17 @@ pub(super) fn twice(evidence: &Evidence) -> Option<Reason> {
     let text = format!("{} captured twice, {place}{rest}", counted(copies, "packet"));
     Some(reason(ReasonCode::CapturedTwice, text))
 }
+
+/// Those that another connection has, with addresses that a hop translated.
+pub(super) fn translated(evidence: &Evidence) -> Option<Reason> {
+    let there = evidence.capture.translated?;
+    let ends = [(evidence.client, there.client), (evidence.server, there.server)];
+    let named = ends.iter().filter(|(here, there)| here != there);
+    let named: Vec<String> = named.map(|(here, there)| format!("{here} is {there}")).collect();
+    let text = format!(
+        "Connection {} has the same packets, before or behind address translation (NAT): {} there",
+        there.id,
+        named.join(", and ")
+    );
+    Some(reason(ReasonCode::Translated, text))
+}

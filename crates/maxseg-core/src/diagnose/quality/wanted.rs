@@ -27,6 +27,7 @@ pub(in crate::diagnose) const fn wanted_capture(code: ReasonCode) -> &'static st
         ReasonCode::ClockCoarse => "a capture with a clock of microseconds",
         ReasonCode::ClockJump => "a file in the order of its times (reordercap sorts it)",
         ReasonCode::CapturedTwice
+        | ReasonCode::Translated
         | ReasonCode::SplitDirections
         | ReasonCode::Unordered
         | ReasonCode::Offload => {

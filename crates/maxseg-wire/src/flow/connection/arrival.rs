@@ -29,6 +29,12 @@ impl Connection {
         self.on_packet(seen, s);
     }
 
+    /// Whether the clock had been set back by little before the packet that passes next, an odd number of times.
+    #[inline]
+    pub(in crate::flow) const fn note_setting(&mut self, is_odd: bool) {
+        self.clock.note_setting(is_odd);
+    }
+
     /// The last packet was stored behind later ones.
     pub(in crate::flow) fn on_late(&mut self) {
         self.late_packets = self.late_packets.saturating_add(1);

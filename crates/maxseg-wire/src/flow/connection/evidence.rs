@@ -76,7 +76,7 @@ impl Connection {
             let stats = if is_of_forward { &mut forward } else { &mut reverse };
             stats.alone = alone.found().map(Box::new);
         }
-        let capture = self.capture_facts(&aside);
+        let capture = self.capture_facts(&aside, client);
         let marks = Marks {
             seen_elsewhere: capture.repeating_points > 0,
             one_way: forward.is_missing_beside(&reverse) || reverse.is_missing_beside(&forward),
@@ -119,7 +119,8 @@ impl Connection {
         self.marks.mid_stream || is_both_ways && syn != syn_ack
     }
 
-    fn capture_facts(&self, aside: &Aside) -> CaptureFacts {
+    fn capture_facts(&self, aside: &Aside, client: Endpoint) -> CaptureFacts {
+        let number = |end| self.halves.of(end).sequence.map(|it| it.number(0));
         let (low, high) = (&self.halves.low, &self.halves.high);
         let packets = low.counts.packets + high.counts.packets;
         CaptureFacts {
@@ -144,6 +145,9 @@ impl Connection {
             frames: self.shares_ports.then(|| self.frames_with(aside)),
             cut_syn: low.offered.syn && low.offered.is_cut
                 || high.offered.syn && high.offered.is_cut,
+            numbers: number(client).zip(number(client.other())),
+            // Whoever knows the other connections knows it.
+            translated: None,
         }
     }
 

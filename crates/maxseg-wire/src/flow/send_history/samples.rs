@@ -9,6 +9,12 @@ use super::super::vantage::Distance;
 use super::{BULK, MANY, SendHistory};
 
 impl SendHistory {
+    /// Whether a segment that was sent at one time and acknowledged at another gives a round trip: the clock was not set between, and what
+    /// is acknowledged passed before.
+    pub(super) const fn is_timed(&self, sent_at: u64, acked_at: u64) -> bool {
+        sent_at > self.untimed_until && sent_at <= acked_at
+    }
+
     /// Data that passed at `sent_at` is acknowledged.
     #[inline]
     pub(super) fn on_sample(&mut self, ack: &AckSegment, sent_at: u64, how: Sample) {

@@ -63,7 +63,7 @@ impl Rerun {
             matches!(change, Change::Window(_) | Change::SendBuffer(_) | Change::ReadsAtOnce)
         });
         let is_without_sack = self.path.sack != Some(true);
-        if !lifts_flight && !(is_without_sack && mend_losses(changes)) {
+        if !(lifts_flight || is_without_sack && mend_losses(changes)) {
             return None;
         }
         let is_window_open = self.path.window_bytes.confidence == Confidence::Low;

@@ -109,7 +109,7 @@ pub(super) struct SynOptions {
     pub(super) is_cut: bool,
     /// Seen behind the SYN.
     pub(super) uses_timestamps: bool,
-    facts: SynFacts,
+    pub(super) facts: SynFacts,
 }
 
 impl PacketCounts {

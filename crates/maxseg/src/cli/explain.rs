@@ -4,6 +4,7 @@ mod choice;
 mod faults;
 #[cfg(feature = "lab")]
 mod live;
+mod ring;
 mod target;
 
 pub(super) use target::Target;
@@ -146,7 +147,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         return Err(at_fault(&capture.name, &args.files, &capture.summary, fault));
     }
     note_cut(&capture.name, &capture.summary, printer);
-    note_missing_files(&capture.summary, printer);
+    note_missing_files(&capture.summary, &args.files, printer);
     note_without_packets(&capture.without_packets, printer);
     if let ([_, _], [_, _]) = (args.files.as_slice(), capture.summary.file.parts.as_slice()) {
         printer.note(&format!("{} follow each other: they are read as one capture", capture.name));

@@ -171,6 +171,7 @@ fn a_missing_file_of_a_ring_is_told_and_no_loss() {
     };
     let (document, said) = read(&[&a, &c]);
     assert!(said.contains("files are missing between") && said.contains("ring_3.pcap"), "{said}");
+    assert!(!said.contains("by their names"), "told once: {said}");
     assert_eq!(document["problems"][0]["code"], "missing-files");
     let (one, truth) = (&document["connections"][0], &whole["connections"][0]);
     let count = |it: &Value, key: &str| it["forward"][key].as_u64().unwrap();

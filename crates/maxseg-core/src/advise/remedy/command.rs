@@ -69,6 +69,11 @@ impl Host {
         Self { name: address.to_string(), system: system.name }
     }
 
+    /// Whether words of Linux may be those of its settings.
+    pub(super) fn may_be_linux(&self) -> bool {
+        self.system.may_be_linux()
+    }
+
     /// What its counters show where its send buffer is full: a clause.
     pub(super) fn shows_full_buffer(&self) -> String {
         let sign = if self.system.may_be_linux() { "`sndbuf_limited`" } else { "a full buffer" };

@@ -105,6 +105,11 @@ pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
     let remedy = Remedy::new(format!(
         "let {on} keep its congestion window over pauses (no slow start after idle)"
     ));
+    let place = if on.may_be_linux() {
+        "The setting belongs to a network namespace: in a container, set it there. "
+    } else {
+        ""
+    };
     // Only runs of requests have the pauses.
     let remedy = if facts.path.is_some_and(|path| path.dialogue.is_some()) {
         remedy.tries(Change::NoSlowStartAfterIdle)
@@ -117,8 +122,7 @@ pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
         .only_where("the first command prints 1")
         .undo(format!("sysctl -w {KEY}=1"))
         .wanted("a capture at the sender shows the burst behind each pause")
-        .note(
-            "The setting belongs to a network namespace: in a container, set it there. After long pauses the path may \
-             carry less than before, and a burst of the old window may overflow its queue.",
-        )
+        .note(format!(
+            "{place}After long pauses the path may carry less than before, and a burst of the old window may overflow its queue."
+        ))
 }

@@ -111,10 +111,13 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
             "it never grew".to_owned()
         };
         // The window of a route, and a small tcp_rmem, are there from the beginning.
-        let by = if has_shrunk {
-            "its program sets SO_RCVBUF, or TCP_WINDOW_CLAMP, once it is connected"
-        } else {
-            "its program sets SO_RCVBUF, its route has `window`, or its tcp_rmem is small"
+        let by = match (has_shrunk, on.may_be_linux()) {
+            (true, true) => "its program sets SO_RCVBUF, or TCP_WINDOW_CLAMP, once it is connected",
+            (true, false) => "its program sets SO_RCVBUF once it is connected",
+            (false, true) => {
+                "its program sets SO_RCVBUF, its route has `window`, or its tcp_rmem is small"
+            }
+            (false, false) => "its program sets SO_RCVBUF, or its largest receive buffer is small",
         };
         // Where the limit of autotuning is large, raising it does nothing: what acts comes first.
         let to = facts.sender;
@@ -129,10 +132,7 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         remedy = remedy
             .linux(on, linux::without_attribute(to.into(), to, "window"))
             .only_where("the route has `window`: it holds every new connection's")
-            .note(format!(
-                "A program that sets SO_RCVBUF disables autotuning: remove that from the program on {on}, or raise it to {window} and \
-                 net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so."
-            ));
+            .note(note_on_buffer(on, window));
     }
     with_buffer(remedy, &RECEIVE, on, buffer(window))
         .wanted(format!("a capture at {on} shows its SYN and the window that leaves it"))
@@ -140,6 +140,20 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         .change(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
         .only_where("the receive window auto-tuning level is not `normal`")
         .tries(Change::Window(window))
+}
+
+/// What a buffer that a program sets does to autotuning, in words of the host's system.
+fn note_on_buffer(on: &Host, window: Bytes) -> String {
+    let remove = format!(
+        "A program that sets SO_RCVBUF disables autotuning: remove that from the program on {on}, or raise it to {window}"
+    );
+    if on.may_be_linux() {
+        format!(
+            "{remove} and net.core.rmem_max as well. The limit of autotuning, tcp_rmem, matters only where neither is so."
+        )
+    } else {
+        format!("{remove}.")
+    }
 }
 
 /// Whether the window stayed at the first buffer's, although its scale, which follows the largest buffer, allows
@@ -284,4 +298,19 @@ pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
         .wanted(format!("a capture at {on} shows whether segments wait for acknowledgements while the window has room"))
         .note("A program that sets SO_SNDBUF disables autotuning: change it in the program then.")
         .tries(Change::SendBuffer(buffer_now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_linux_are_named_where_the_host_may_be_linux() {
+        let note = |system| note_on_buffer(&Host::of_system("10.0.0.2", system), Bytes::new(65536));
+        for system in [System::Linux, System::Unknown] {
+            assert!(note(system).contains("net.core.rmem_max"), "{system:?}");
+        }
+        let expected = "A program that sets SO_RCVBUF disables autotuning: remove that from the program on 10.0.0.2, or raise it to 64 KiB.";
+        assert_eq!(note(System::Windows), expected);
+    }
 }

@@ -109,32 +109,53 @@ impl Connection {
         }
         if seen.flags.contains(Flags::SYN) {
             self.marks.fast_open |= seen.payload_len > 0;
-            let is_answer = seen.flags.contains(Flags::ACK);
-            self.on_ecn_of_syn(seen.flags, is_answer);
-            let half = self.halves.of_mut(s);
-            if half.offered.syn && half.offset(seen.seq) == -1 {
-                half.on_control_resent(at);
-            } else {
-                half.on_syn(seen, options);
-            }
-            self.client = Some(if is_answer { s.other() } else { s });
-            // A retransmitted SYN or SYN-ACK gives no round-trip sample (Karn).
-            if is_answer {
-                let is_first = !self.handshake.syn_ack;
-                self.handshake.syn_ack = true;
-                self.handshake.syn_ack_packets += 1;
-                if is_first {
-                    self.handshake.server_rtt = self.syn_at.map(|syn| since(syn, at));
-                }
-                self.answer_at = is_first.then_some(at);
-            } else {
-                self.syn_at = (!self.handshake.syn).then_some(at);
-                self.handshake.syn = true;
-                self.handshake.syn_packets += 1;
-                self.handshake.last_syn = Some(Time::from_nanos(at));
-            }
+            self.on_syn(seen, options, s);
         } else {
             self.on_handshake_done(seen, s);
+        }
+    }
+
+    fn on_syn(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
+        let at = seen.at_nanos;
+        let is_answer = seen.flags.contains(Flags::ACK);
+        self.on_ecn_of_syn(seen.flags, is_answer);
+        let crosses = self.crosses(seen, s);
+        let half = self.halves.of_mut(s);
+        if !half.offered.syn || half.offset(seen.seq) != -1 {
+            half.on_syn(seen, options);
+        } else if !crosses {
+            half.on_control_resent(at);
+        }
+        if crosses && (self.client == Some(s) || !is_answer) {
+            return;
+        }
+        self.client = Some(if is_answer { s.other() } else { s });
+        // A retransmitted SYN or SYN-ACK gives no round-trip sample (Karn).
+        if is_answer {
+            let is_first = !self.handshake.syn_ack;
+            self.handshake.syn_ack = true;
+            self.handshake.syn_ack_packets += 1;
+            if is_first {
+                self.handshake.server_rtt = self.syn_at.map(|syn| since(syn, at));
+            }
+            self.answer_at = is_first.then_some(at);
+        } else {
+            self.syn_at = (!self.handshake.syn).then_some(at);
+            self.handshake.syn = true;
+            self.handshake.syn_packets += 1;
+            self.handshake.last_syn = Some(Time::from_nanos(at));
+        }
+    }
+
+    /// Whether a SYN is of two that cross: both ends open at once, and each answers the other's with its own number again (RFC 9293
+    /// §3.5, figure 7). The one that passed first is taken for the client's, and nothing is sent again.
+    fn crosses(&self, seen: &Seen<'_>, s: Endpoint) -> bool {
+        let (own, peer) = (&self.halves.of(s).offered, &self.halves.of(s.other()).offered);
+        let asks = peer.syn && !peer.facts.is_answer;
+        match seen.flags.contains(Flags::ACK) {
+            false => asks && !own.syn,
+            true if self.client == Some(s) => asks,
+            true => asks && own.syn && !own.facts.is_answer && !self.handshake.syn_ack,
         }
     }
 
@@ -190,6 +211,29 @@ mod tests {
         let syn_ack =
             Seen { seq: 4999, flags: Flags::SYN | Flags::ACK | answered, ..answer(1_000) };
         vec![syn, syn_ack]
+    }
+
+    /// Both ends open at once: each sends a SYN, and answers the other's.
+    #[test]
+    fn syns_that_cross_are_not_sent_again() {
+        let syn = Flags::SYN;
+        let packets = [
+            Seen { seq: 999, ack: 0, flags: syn, ..segment(0) },
+            Seen { seq: 4999, ack: 0, flags: syn, ..answer(1_000) },
+            Seen { seq: 999, ack: 5000, flags: syn | Flags::ACK, ip_id: Some(7), ..segment(2_000) },
+            Seen { seq: 4999, ack: 1000, flags: syn | Flags::ACK, ip_id: Some(8), ..answer(3_000) },
+            Seen { seq: 1000, ack: 5000, flags: Flags::ACK, ..segment(4_000) },
+        ];
+        let all = evidence(&packets);
+        assert_eq!(all.client, packets[0].source);
+        let handshake = all.handshake;
+        assert_eq!((handshake.syn_packets, handshake.syn_ack_packets), (1, 1));
+        assert_eq!((all.forward.resent.control, all.reverse.resent.control), (0, 0));
+        // What is sent again counts all the same.
+        let again =
+            Seen { ip_id: Some(9), at_nanos: packets[3].at_nanos + 1_000_000_000, ..packets[3] };
+        let all = evidence(&[&packets[..4], &[again]].concat());
+        assert_eq!((all.handshake.syn_ack_packets, all.reverse.resent.control), (2, 1));
     }
 
     fn data(millis: u64, at: u32, len: u32) -> Seen<'static> {

@@ -5,6 +5,7 @@ use maxseg_workbench::file_error::for_shell;
 use maxseg_workbench::report::words;
 
 use super::super::broken_capture;
+use super::ring;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::problem_text;
@@ -28,14 +29,28 @@ pub(super) fn note_cut(name: &str, summary: &CaptureSummary, printer: Printer) {
     }
 }
 
-/// Notes between which files others are missing.
-pub(super) fn note_missing_files(summary: &CaptureSummary, printer: Printer) {
+/// Notes between which files others are missing: by what passed, or where that does not show it by their names. `given` are all names.
+pub(super) fn note_missing_files(summary: &CaptureSummary, given: &[String], printer: Printer) {
     let is_missing = |problem: &&Problem| matches!(problem.kind, ProblemKind::MissingFiles { .. });
     for problem in summary.problems.iter().filter(is_missing) {
         printer.note(&problem_text(problem));
         if let Some(hint) = problem.kind.hint() {
             printer.note(hint);
         }
+    }
+    let parts = &summary.file.parts;
+    let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    let is_told = |name: &str| {
+        summary
+            .file
+            .holes
+            .iter()
+            .any(|hole| parts.get(hole.before).is_some_and(|it| it.name == name))
+    };
+    for (one, next) in ring::missing(&names, given).into_iter().filter(|(_, next)| !is_told(next)) {
+        printer.note(&format!(
+            "by their names, files are missing between {one} and {next}: no connection goes on from one to the other, which would show it"
+        ));
     }
 }
 

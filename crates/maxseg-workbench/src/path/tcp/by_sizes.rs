@@ -9,7 +9,7 @@ use maxseg_linux::probe::tcp::offer::first_segment;
 use maxseg_linux::probe::tcp::payload::Payload;
 
 use super::sized::{MOST_CONNECTIONS, SizedMtu, measure};
-use crate::path::probing::{Flow, Probing, Which};
+use crate::path::probing::Probing;
 use crate::path::{MtuMethod, MtuReport, PathError};
 
 /// Ports to which a payload is sent without being asked: what is sent there is the beginning of an ordinary request.
@@ -87,11 +87,11 @@ impl MtuReport {
                 let is_known = self.dropped_here.as_ref().is_some_and(|here| here.is_certain);
                 let is_less = at_least < probing.route.interface_mtu && !is_known;
                 self.reason = None;
-                if let Some(vanishes) = vanishes.filter(|_| is_less) {
-                    // Datagrams: what routers say of segments, this host's kernel hears.
-                    let found = (at_least, vanishes);
-                    self.take_vanishing(Which::Udp, Flow::Other, found, probing)?;
-                }
+                self.take_other_connections(
+                    (at_least, vanishes.filter(|_| is_less), found.contradicted),
+                    port,
+                    probing,
+                )?;
                 self.reason.take()
             }
             (_, Some(mtu)) => Some(format!(

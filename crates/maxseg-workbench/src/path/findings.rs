@@ -209,7 +209,9 @@ fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
             // That of the finding: which size all of them take need not be known.
             confidence: match report.path_mtu.confidence {
                 Confidence::Unknown => Confidence::Confirmed,
-                of_mtu => of_mtu,
+                known @ (Confidence::Confirmed | Confidence::IcmpOnly | Confidence::AtLeast) => {
+                    known
+                }
             },
             text: format!(
                 "paths of equal cost differ: on {count} of {all} flows packets of {size} bytes vanish without {kind}, and small ones arrive"

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use maxseg_linux::probe::tcp::losses::{SegmentLosses, count_losses};
 use maxseg_linux::probe::tcp::payload::Payload;
 
-use super::by_ports::{is_silent, is_unlike};
+use super::by_ports::{CONNECTIONS, is_silent, is_unlike};
 use crate::path::probing::{BETWEEN, FIRST_ROUNDS, Probing};
 use crate::path::{FlowMtu, LargeLoss, MtuReport, PathError};
 
@@ -26,8 +26,9 @@ impl Probing<'_> {
         let (far, payload) = (SocketAddr::new(self.to, port), Payload::of_port(port));
         self.observer.on_step(&format!("losses of segments in packets of {size} bytes"));
         self.observer.on_warning(&format!(
-            "TCP port {port} gets up to {MOST_CONNECTIONS} connections that show whether large segments alone are lost, each with {}; --no-payload \
+            "TCP port {port} gets up to {} connections that show whether large segments alone are lost, each with {}; --no-payload \
              leaves them out",
+            MOST_CONNECTIONS as usize + CONNECTIONS,
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);

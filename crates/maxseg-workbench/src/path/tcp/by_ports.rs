@@ -11,7 +11,9 @@ use crate::path::probing::{Flow, Probing, Which};
 use crate::path::{FlowMtu, MtuReport, PathError};
 
 /// Connections that are opened at once: with that of the search, all take the same one of two paths by a chance of 1 in 64.
-const CONNECTIONS: usize = 6;
+pub(super) const CONNECTIONS: usize = 6;
+/// As many are opened, at most, where they differ.
+pub(super) const MOST_OTHERS: usize = 2 * CONNECTIONS;
 /// Fewer that show something are too few to say that no path takes such packets.
 const LEAST_CONNECTIONS: usize = 4;
 

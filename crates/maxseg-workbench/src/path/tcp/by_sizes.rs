@@ -8,6 +8,7 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::tcp::offer::first_segment;
 use maxseg_linux::probe::tcp::payload::Payload;
 
+use super::by_ports::MOST_OTHERS;
 use super::sized::{MOST_CONNECTIONS, SizedMtu, measure};
 use crate::path::probing::Probing;
 use crate::path::{MtuMethod, MtuReport, PathError};
@@ -38,7 +39,8 @@ impl Probing<'_> {
         let most = stated.unwrap_or(self.route.interface_mtu).min(u32::from(u16::MAX));
         self.observer.on_step(&format!("path MTU by connections to TCP port {port}"));
         self.observer.on_warning(&format!(
-            "TCP port {port} gets up to {MOST_CONNECTIONS} connections with packets of up to {most} bytes, each with {}; --no-payload leaves them out",
+            "TCP port {port} gets up to {} connections with packets of up to {most} bytes, each with {}; --no-payload leaves them out",
+            MOST_CONNECTIONS + MOST_OTHERS,
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);

@@ -206,7 +206,13 @@ fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
         let (count, all, kind) = (vanish.len(), flows.len(), message(report.address));
         return Some(PathFinding {
             kind: PathFindingKind::UnequalFlows,
-            confidence: report.path_mtu.confidence,
+            // That of the finding: which size all of them take need not be known.
+            confidence: match report.path_mtu.confidence {
+                Confidence::Unknown => Confidence::Confirmed,
+                known @ (Confidence::Confirmed | Confidence::IcmpOnly | Confidence::AtLeast) => {
+                    known
+                }
+            },
             text: format!(
                 "paths of equal cost differ: on {count} of {all} flows packets of {size} bytes vanish without {kind}, and small ones arrive"
             ),

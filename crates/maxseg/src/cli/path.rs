@@ -46,8 +46,8 @@ smaller packets that arrive, that losses do not explain it: the chance of an err
 With CAP_NET_RAW and an open TCP port, segments are sent that lie before the first byte of a connection: each that arrives is \
 answered with a D-SACK, no byte reaches the service, and the route cache is left alone. --quiet-probes sends nothing else that \
 is large. Without that right, UDP datagrams that must not be fragmented and the messages that they provoke show the path \
-MTU. Where the destination does not answer these, up to 22 connections are opened to the port that is named, or to 443 or 80, \
-each with segments of one size: the beginning of a TLS ClientHello or of an HTTP header, spaces to other ports. Up to 10 more show \
+MTU. Where the destination does not answer these, up to 34 connections are opened to the port that is named, or to 443 or 80, \
+each with segments of one size: the beginning of a TLS ClientHello or of an HTTP header, spaces to other ports. Up to 16 more show \
 whether large segments alone are lost. --no-payload leaves them out. The ports 443, 80 and 22 are asked for the MSS that they offer.
 
 A message of a router that a UDP datagram or a TCP segment is too big enters this host's route cache for ten minutes and \

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use maxseg_core::path_mtu::{LossEstimate, MOST_ERROR, pure_chance};
 use maxseg_linux::probe::tcp::losses::{SegmentLosses, count_losses};
 use maxseg_linux::probe::tcp::payload::Payload;
 
+use super::by_ports::{CONNECTIONS, is_silent, is_unlike};
 use crate::path::probing::{BETWEEN, FIRST_ROUNDS, Probing};
 use crate::path::{FlowMtu, LargeLoss, MtuReport, PathError};
 
-/// More connections are not opened: forty full segments.
+/// More connections are not begun: forty full segments. Where one loses them all, others that were opened at once may be more.
 const MOST_CONNECTIONS: u32 = 10;
 
 impl Probing<'_> {
@@ -26,15 +26,19 @@ impl Probing<'_> {
         let (far, payload) = (SocketAddr::new(self.to, port), Payload::of_port(port));
         self.observer.on_step(&format!("losses of segments in packets of {size} bytes"));
         self.observer.on_warning(&format!(
-            "TCP port {port} gets up to {MOST_CONNECTIONS} connections that show whether large segments alone are lost, each with {}; --no-payload \
+            "TCP port {port} gets up to {} connections that show whether large segments alone are lost, each with {}; --no-payload \
              leaves them out",
+            MOST_CONNECTIONS as usize + CONNECTIONS,
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);
         let is_over = move || stop.load(Ordering::Relaxed) || !budget.has_left_to_search(0);
         let (mut found, mut connections) = (LargeLoss::begun(size), Vec::new());
-        for round in 0..MOST_CONNECTIONS {
-            let is_enough = round >= FIRST_ROUNDS && (found.is_by_chance() || found.is_certain());
+        for _ in 0..MOST_CONNECTIONS {
+            let round = u32::try_from(connections.len()).unwrap_or(MOST_CONNECTIONS);
+            let is_known =
+                found.is_by_chance() || (found.is_certain() && !may_be_unlike(&connections));
+            let is_enough = (round >= FIRST_ROUNDS && is_known) || round >= MOST_CONNECTIONS;
             if is_enough || !self.affords(&[SegmentLosses::payload_bytes(size)]) {
                 break;
             }
@@ -48,16 +52,29 @@ impl Probing<'_> {
             found.small = found.small + counted.small;
             self.other_bytes += u64::from(size) * u64::from(counted.large.sent);
             connections.push(counted);
+            if is_silent(&counted) && may_be_unlike(&connections) {
+                // Each silent one takes more than a second: several at once.
+                for one in self.losses_at_once(size, port)? {
+                    found.large = found.large + one.large;
+                    found.small = found.small + one.small;
+                    connections.push(one);
+                }
+            }
             self.wait(BETWEEN)?;
         }
-        let large: Vec<LossEstimate> = connections.iter().map(|one| one.large).collect();
-        if pure_chance(&large) <= MOST_ERROR {
+        if is_unlike(&connections) {
             report.flows = connections.iter().map(|one| flow(one, port, size)).collect();
         } else if found.large.lost < found.large.sent {
             report.large_loss = Some(found);
         }
         Ok(())
     }
+}
+
+/// Whether more connections may show that paths differ: so far each lost all large segments or none.
+fn may_be_unlike(connections: &[SegmentLosses]) -> bool {
+    let is_pure = |one: &SegmentLosses| [0, one.large.sent].contains(&one.large.lost);
+    connections.iter().all(is_pure) && !is_unlike(connections)
 }
 
 /// What a connection shows, on which all of these packets arrive, or none.

@@ -8,8 +8,9 @@ use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::tcp::offer::first_segment;
 use maxseg_linux::probe::tcp::payload::Payload;
 
+use super::by_ports::MOST_OTHERS;
 use super::sized::{MOST_CONNECTIONS, SizedMtu, measure};
-use crate::path::probing::{Flow, Probing, Which};
+use crate::path::probing::Probing;
 use crate::path::{MtuMethod, MtuReport, PathError};
 
 /// Ports to which a payload is sent without being asked: what is sent there is the beginning of an ordinary request.
@@ -38,7 +39,8 @@ impl Probing<'_> {
         let most = stated.unwrap_or(self.route.interface_mtu).min(u32::from(u16::MAX));
         self.observer.on_step(&format!("path MTU by connections to TCP port {port}"));
         self.observer.on_warning(&format!(
-            "TCP port {port} gets up to {MOST_CONNECTIONS} connections with packets of up to {most} bytes, each with {}; --no-payload leaves them out",
+            "TCP port {port} gets up to {} connections with packets of up to {most} bytes, each with {}; --no-payload leaves them out",
+            MOST_CONNECTIONS + MOST_OTHERS,
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);
@@ -87,11 +89,11 @@ impl MtuReport {
                 let is_known = self.dropped_here.as_ref().is_some_and(|here| here.is_certain);
                 let is_less = at_least < probing.route.interface_mtu && !is_known;
                 self.reason = None;
-                if let Some(vanishes) = vanishes.filter(|_| is_less) {
-                    // Datagrams: what routers say of segments, this host's kernel hears.
-                    let found = (at_least, vanishes);
-                    self.take_vanishing(Which::Udp, Flow::Other, found, probing)?;
-                }
+                self.take_other_connections(
+                    (at_least, vanishes.filter(|_| is_less), found.contradicted),
+                    port,
+                    probing,
+                )?;
                 self.reason.take()
             }
             (_, Some(mtu)) => Some(format!(

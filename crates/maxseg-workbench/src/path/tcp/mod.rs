@@ -2,6 +2,7 @@
 
 mod by_dsack;
 mod by_losses;
+mod by_ports;
 mod by_sizes;
 mod dsack;
 mod sized;

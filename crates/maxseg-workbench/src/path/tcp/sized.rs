@@ -14,6 +14,8 @@ pub(super) struct SizedMtu {
     pub(super) at_least: Option<u32>,
     /// The path MTU, where it is known.
     pub(super) settled: Option<Settled>,
+    /// The smallest size of which nothing arrived on one connection, although packets no smaller arrived on another, bytes.
+    pub(super) contradicted: Option<u32>,
     /// What the kernel has learnt meanwhile, bytes.
     pub(super) learnt: Option<u32>,
     /// No larger packet could be made, bytes.
@@ -45,21 +47,27 @@ pub(super) fn measure(
     let mut found = SizedMtu {
         at_least: None,
         settled: None,
+        contradicted: None,
         learnt: None,
         limit: None,
         connections: 0,
         sent_bytes: 0,
     };
+    let mut silent = Vec::new();
     let mut next = Some(most);
     while let Some(size) = next.filter(|_| found.connections < MOST_CONNECTIONS && !is_over()) {
         found.connections += 1;
         let fate = try_size(far, size, payload, is_over)?;
         found.take(&mut search, size, fate);
+        if matches!(fate, SizedFate::Silent(1..)) {
+            silent.push(size);
+        }
         if found.learnt.is_some() || matches!(fate, SizedFate::Closed | SizedFate::NoAnswer) {
             break;
         }
         next = search.next_probe().map(|probe| probe.size);
     }
+    found.contradicted = silent.into_iter().filter(|size| Some(*size) <= found.at_least).min();
     found.settled = search.settled().filter(|_| found.at_least.is_some());
     Ok(found)
 }

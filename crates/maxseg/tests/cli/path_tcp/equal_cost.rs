@@ -83,6 +83,37 @@ fn no_router_is_named_of_connections_whose_way_is_not_known() {
 }
 
 #[test]
+fn an_ordinary_user_is_told_of_no_path_mtu_that_some_connections_do_not_have() {
+    let Some((net, _between)) = two_ways() else { return };
+    let net = net.listen();
+    net.mute_b();
+    always_by(&net, "tcp", 3);
+    // All but each eighth connection go the narrow way, then each second.
+    net.router.must("ip route add default via 10.9.4.2 table 74");
+    net.router.must("ip rule add fwmark 4 to 10.9.2.2 table 74 pref 10");
+    for (narrow, is_proven) in [("mod 8 < 7", false), ("mod 2 < 1", true)] {
+        net.router.must("nft add table ip t");
+        net.router.must("nft delete table ip t");
+        net.router.must("nft add table ip t");
+        net.router.must("nft add chain ip t p { type filter hook prerouting priority -150 ; }");
+        net.router.must(&format!(
+            "nft add rule ip t p tcp dport 80 ct state new tcp flags syn numgen inc {narrow} ct mark set 4"
+        ));
+        net.router.must("nft add rule ip t p iifname ra ct mark 4 meta mark set 4");
+        let Some((report, code)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
+        assert!(report["path_mtu"]["black_hole"].is_null(), "{narrow}: {report:#}");
+        if is_proven {
+            assert_eq!((findings(&report)[0], code), ("unequal-flows", 3), "{report:#}");
+            let flows = report["path_mtu"]["flows"].as_array().unwrap();
+            let vanishing = flows.iter().filter(|flow| !flow["vanishes_bytes"].is_null()).count();
+            assert!(vanishing > 0 && vanishing < flows.len(), "{report:#}");
+        } else {
+            assert_ne!(mtu(&report).2, "confirmed", "{report:#}");
+        }
+    }
+}
+
+#[test]
 fn flows_that_vanish_are_a_fault_although_the_first_is_none() {
     let Some((net, _between)) = two_ways() else { return };
     net.b.must("sysctl -qw net.ipv4.icmp_ratelimit=0");

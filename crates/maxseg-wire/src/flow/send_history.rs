@@ -316,9 +316,8 @@ impl SendHistory {
         if self.trace.is_some() {
             self.trace_ack(ack);
         }
-        let is_here = self.is_on_senders_host();
         if let Some(distance) = &mut self.distance {
-            distance.on_ack(ack.at, ack.stamp, news, is_here);
+            distance.on_ack(ack.at, ack.stamp, news);
         } else {
             self.on_arrived(ack.at, &news);
         }

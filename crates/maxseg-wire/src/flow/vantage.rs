@@ -121,20 +121,22 @@ impl Distance {
         self.first.is_some() || self.least != u64::MAX || self.least_before != u64::MAX
     }
 
-    /// Whether the handshake told it, or enough measurements: the least of a few is rather how long the sender's program took.
-    pub(super) const fn is_sure(&self) -> bool {
-        self.first.is_some() || self.measured >= ENOUGH
+    /// Whether the capture is taken on the sender's host, for all that is known: that answers as soon as a host does, and too seldom yet for
+    /// the way to it to be known. What timestamps measure then is how long its program takes.
+    fn is_at_sender(&self) -> bool {
+        self.first.is_none() && self.measured < ENOUGH && self.get() < AT_ONCE
     }
 
-    /// An acknowledgement passes towards the sender, which is on the host of the capture or not.
-    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate, is_here: bool) {
+    /// An acknowledgement passes towards the sender.
+    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate) {
         if let Some(value) = stamp {
             self.on_stamp(at, value, news);
         }
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
         }
-        let arrives = if is_here { at } else { at.saturating_add(self.get()) };
+        let way = if self.is_at_sender() { 0 } else { self.get() };
+        let arrives = at.saturating_add(way);
         self.under_way.push_back(UnderWay { passed: at, arrives, news });
     }
 
@@ -271,7 +273,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..50_u32 {
             let at = u64::from(n) * 1_000_000;
-            distance.on_ack(at, Some(n), news, false);
+            distance.on_ack(at, Some(n), news);
             let is_ahead = n % 10 == 5;
             let round_trip = if is_ahead { 5_000 } else { 10_000 };
             distance.on_segment(at + round_trip, n, Passed { is_ahead, ..PASSED });
@@ -286,7 +288,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..10 {
             let at = u64::from(n) * 1_000_000;
-            distance.on_ack(at, Some(n), news, false);
+            distance.on_ack(at, Some(n), news);
             distance.on_segment(at + 400 + u64::from(n), n, PASSED);
         }
         assert_eq!(distance.get(), 400);
@@ -298,8 +300,8 @@ mod tests {
     fn what_a_segment_echoes_has_arrived() {
         let mut distance = Distance::new(Some(30_000));
         let news = |una| AckUpdate { una, edge: None, delivered: 1 };
-        distance.on_ack(0, Some(1), news(1), false);
-        distance.on_ack(5_000, Some(1), news(2), false);
+        distance.on_ack(0, Some(1), news(1));
+        distance.on_ack(5_000, Some(1), news(2));
         assert_eq!(distance.arrived_by(20_000), None);
         distance.on_segment(20_000, 1, Passed { is_ahead: true, ..PASSED });
         assert_eq!(distance.arrived_by(20_000), Some((20_000, news(1))));
@@ -315,7 +317,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         let stamp = |at: u64| u32::try_from(at / 1_000_000).unwrap();
         for at in (0..100_000_000).step_by(200_000) {
-            distance.on_ack(at, Some(stamp(at)), news, false);
+            distance.on_ack(at, Some(stamp(at)), news);
             if let Some(left) = (at + 90_000).checked_sub(500_000) {
                 distance.on_segment(at + 90_000, stamp(left), PASSED);
             }
@@ -330,7 +332,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..40_u32 {
             let (at, queue) = (u64::from(n) * 20_000_000, u64::from(n) * 1_000_000);
-            distance.on_ack(at, Some(n), news, false);
+            distance.on_ack(at, Some(n), news);
             distance.on_segment(at + 10_000_000 + queue, n, PASSED);
         }
         assert_eq!(distance.of_late(), 47_000_000);
@@ -345,7 +347,7 @@ mod tests {
         let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..100_u32 {
             let at = u64::from(n) * 1_000_000;
-            distance.on_ack(at, Some(n), news, false);
+            distance.on_ack(at, Some(n), news);
             if n >= 20 {
                 let passed = Passed { is_busy: false, paused: 1_000_000, ..PASSED };
                 distance.on_segment(at + 500_000, n - 20, passed);
@@ -362,7 +364,7 @@ mod tests {
         let measured = |stamps: &[(u64, u32)], at: u64| {
             let mut distance = Distance::new(None);
             for (at, stamp) in stamps {
-                distance.on_ack(*at, Some(*stamp), news, false);
+                distance.on_ack(*at, Some(*stamp), news);
             }
             distance.on_segment(at, 1, Passed { paused: at, ..PASSED });
             distance.is_known().then(|| distance.get())
@@ -378,7 +380,7 @@ mod tests {
         for (paused, expected) in [(1_000, 150_000), (149_000, 400)] {
             let mut distance = Distance::new(Some(400));
             let news = AckUpdate { una: 1, edge: None, delivered: 1 };
-            distance.on_ack(0, Some(1), news, false);
+            distance.on_ack(0, Some(1), news);
             distance.on_segment(150_000, 1, Passed { paused, ..PASSED });
             assert_eq!(distance.get(), expected, "{paused} ns after the last payload");
         }

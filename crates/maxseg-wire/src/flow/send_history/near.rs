@@ -1,13 +1,9 @@
 //! Which end the capture point is at, by the round trips of the handshake.
 
-use super::SendHistory;
-
 /// The capture point is at one end if the other is at least so many times as far, by round trip.
 const NEAR: u64 = 8;
 /// A host answers within this time, in nanoseconds: the capture point is at a host that is so near.
 const AT_THE_HOST: u64 = 100_000;
-/// A host that is woken by an acknowledgement sends within this time, in nanoseconds.
-const AT_ONCE: u64 = 1_000_000;
 
 /// Whether the capture point is at this end, by its round trips to this end and to the other. Where both answer as soon as a host
 /// does, which of them answers sooner is chance, and a queue that fills later may be in front of either: timestamps tell how far the
@@ -22,14 +18,6 @@ pub(super) fn is_near(this: Option<u64>, other: Option<u64>, has_stamps: bool) -
 /// Whether the capture point is much nearer to this end than to the other.
 pub(in crate::flow) fn is_nearer(this: Option<u64>, other: Option<u64>) -> bool {
     this.is_some_and(|near| near.saturating_mul(NEAR) < other.unwrap_or(0))
-}
-
-impl SendHistory {
-    /// Whether a capture that begins late is taken on the sender's host, for all that is known: that answers as soon as a host does, and
-    /// too seldom yet for the way to it to be known. What timestamps measure then is how long its program takes.
-    pub(super) fn is_on_senders_host(&self) -> bool {
-        self.distance.as_ref().is_some_and(|it| !it.is_sure() && it.get() < AT_ONCE)
-    }
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ impl LinuxRules {
     }
 
     /// The window that the largest receive buffer leaves: its share before packets show how much memory they take.
-    pub(super) fn widest_window(&self) -> Bytes {
+    pub(crate) fn widest_window(&self) -> Bytes {
         Bytes::new(self.tcp_rmem[2] / MEMORY_PER_PAYLOAD).min(Bytes::new(LARGEST))
     }
 }

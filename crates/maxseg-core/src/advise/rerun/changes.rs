@@ -73,11 +73,13 @@ impl Rerun {
             for hop in &mut scenario.path.hops {
                 hop.forward.queue = queue;
             }
-            if is_without_sack && is_window_open {
-                open_window(&mut scenario);
+            if is_without_sack {
+                // One run for both: without SACK no overflow is repaired sooner.
+                scenario.receiver.sack = false;
+                if is_window_open {
+                    open_window(&mut scenario);
+                }
             }
-            // One run for both: without SACK no overflow is repaired sooner.
-            scenario.receiver.sack &= !is_without_sack;
             Some(self.runs(&mut Sim, EngineName::Sim, &scenario)?.goodput_bps)
         });
         goodputs.reduce(f64::min)
@@ -121,11 +123,9 @@ impl Rerun {
 /// Lets the window grow as far as autotuning goes: one whose scale was not captured may hold back in a run what overflows the queue on
 /// the path.
 fn open_window(scenario: &mut Scenario) {
-    if let Some(rules) = &scenario.receiver.linux {
-        let most = Bytes::new(rules.tcp_rmem[2] / MEMORY_PER_PAYLOAD);
-        if scenario.receiver.read_rate.is_none() {
-            scenario.receiver.window = WindowSize::Auto { most };
-        }
+    let rules = scenario.receiver.linux.filter(|_| scenario.receiver.read_rate.is_none());
+    if let Some(rules) = rules {
+        scenario.receiver.window = WindowSize::Auto { most: rules.widest_window() };
     }
 }
 

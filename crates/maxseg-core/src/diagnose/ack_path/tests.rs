@@ -177,13 +177,8 @@ fn what_a_clock_lets_through_shows_no_link() {
 #[test]
 fn what_sack_repairs_leaves_the_link_of_the_data_to_the_acknowledgements() {
     let leaves = |goodput_bps, sack_permitted| {
-        let rates = (Some(goodput_bps), Some(10e6));
-        leaves_link(&DirectionStats {
-            sack_permitted,
-            goodput_bps: rates.0,
-            capacity_bps: rates.1,
-            ..stats()
-        })
+        let (goodput_bps, capacity_bps) = (Some(goodput_bps), Some(10e6));
+        leaves_link(&DirectionStats { sack_permitted, goodput_bps, capacity_bps, ..stats() })
     };
     assert!(leaves(5e6, true));
     assert!(!leaves(7e6, true), "either link may be what limits");

@@ -190,21 +190,15 @@ pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Clue {
     }
 }
 
+/// What the first loss of many segments shows, where packets overtake each other.
 fn while_overtaken(data: &DirectionStats, limit: LimitedBy) -> Clue {
-    let is_free = !data.begins_late && !super::is_held_by_program(data, limit);
-    match Flight::at_first_large_loss(data)
-        .filter(|flight| is_free && flight.is_lost_while_overtaken())
-    {
-        Some(flight) => {
-            let lost = approx::whole_percent(flight.sent_again);
-            let over = flight.over();
-            let text = format!(
-                "{lost} of a flight of {over:.1} times what the path holds were lost at once"
-            );
-            Clue::new(LOST_WHILE_OVERTAKEN, MOST, &[Reno], text)
-        }
-        None => Clue::default(),
-    }
+    let is_held = data.begins_late || super::is_held_by_program(data, limit);
+    let flight = Flight::at_first_large_loss(data).filter(Flight::is_lost_while_overtaken);
+    let Some(flight) = flight.filter(|_| !is_held) else { return Clue::default() };
+    let (lost, over) = (approx::whole_percent(flight.sent_again), flight.over());
+    let text =
+        format!("{lost} of a flight of {over:.1} times what the path holds were lost at once");
+    Clue::new(LOST_WHILE_OVERTAKEN, MOST, &[Reno], text)
 }
 
 fn at(flight: &Flight, grows_freely: bool) -> Clue {

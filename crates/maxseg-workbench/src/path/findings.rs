@@ -207,11 +207,10 @@ fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
         return Some(PathFinding {
             kind: PathFindingKind::UnequalFlows,
             // That of the finding: which size all of them take need not be known.
-            confidence: match report.path_mtu.confidence {
-                Confidence::Unknown => Confidence::Confirmed,
-                known @ (Confidence::Confirmed | Confidence::IcmpOnly | Confidence::AtLeast) => {
-                    known
-                }
+            confidence: if report.path_mtu.confidence == Confidence::Unknown {
+                Confidence::Confirmed
+            } else {
+                report.path_mtu.confidence
             },
             text: format!(
                 "paths of equal cost differ: on {count} of {all} flows packets of {size} bytes vanish without {kind}, and small ones arrive"

@@ -25,6 +25,17 @@ const SIZES: usize = 4;
 /// More rounds are not sent on a flow that was not answered.
 const MOST_AGAIN: u32 = 5;
 
+/// Runs some tests, each in a thread, and waits for all. A thread that panics is a bug, and is told as one.
+pub(in crate::path) fn at_once<T: Send>(
+    tests: impl Iterator<Item = impl FnOnce() -> T + Send>,
+) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let begun: Vec<_> = tests.map(|test| scope.spawn(test)).collect();
+        let ended = begun.into_iter().map(std::thread::ScopedJoinHandle::join);
+        ended.map(|end| end.unwrap_or_else(|cause| std::panic::resume_unwind(cause))).collect()
+    })
+}
+
 impl Probing<'_> {
     /// Checks on other flows what one has found, which comes first.
     pub(in crate::path) fn try_flows(&mut self, mtu: u32) -> Result<Vec<FlowMtu>, PathError> {
@@ -55,19 +66,11 @@ impl Probing<'_> {
             stop: self.stop,
         };
         let numbers = 1..u16::from(self.options.flows);
-        let tested: Vec<_> = std::thread::scope(|scope| {
-            let begun: Vec<_> = numbers
-                .map(|number| {
-                    let flow_test = &flow_test;
-                    scope.spawn(move || flow_test.run(TRACEROUTE_PORT + number))
-                })
-                .collect();
-            begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
-        });
+        let flow_test = &flow_test;
+        let tested = at_once(numbers.map(|number| move || flow_test.run(TRACEROUTE_PORT + number)));
         let mut probers = Vec::new();
         for tested in tested {
-            // A thread that panics is a bug, and is told as one.
-            let tested = tested.unwrap_or_else(|cause| std::panic::resume_unwind(cause))?;
+            let tested = tested?;
             self.other_bytes += tested.sent_bytes;
             let arrived = tested.flow.mtu_bytes.unwrap_or(0);
             for (size, refusal) in tested.heard {

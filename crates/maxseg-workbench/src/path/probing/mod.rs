@@ -28,6 +28,7 @@ use maxseg_linux::sys::sleeps;
 use super::{PathError, PathObserver, PathOptions, note_once};
 pub(super) use budget::Budget;
 pub(super) use dropped::Own;
+pub(super) use flows::at_once;
 pub(super) use hole::{Asked, EndOf, LARGE};
 pub(super) use large_loss::{BETWEEN, FIRST_ROUNDS};
 pub(super) use sizes::Sizes;

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use maxseg_linux::probe::tcp::losses::{SegmentLosses, count_losses};
 use maxseg_linux::probe::tcp::payload::Payload;
 
-use super::by_ports::{CONNECTIONS, is_silent, is_unlike};
+use super::by_ports::{CONNECTIONS, flow, is_silent, is_unlike};
 use crate::path::probing::{BETWEEN, FIRST_ROUNDS, Probing};
-use crate::path::{FlowMtu, LargeLoss, MtuReport, PathError};
+use crate::path::{LargeLoss, MtuReport, PathError};
 
 /// More connections are not begun: forty full segments. Where one loses them all, others that were opened at once may be more.
-const MOST_CONNECTIONS: u32 = 10;
+const MOST_CONNECTIONS: usize = 10;
 
 impl Probing<'_> {
     /// Counts the losses of segments of a size that arrives on connections to this port, and tells flows on which none of them arrives; a test of
@@ -28,17 +28,17 @@ impl Probing<'_> {
         self.observer.on_warning(&format!(
             "TCP port {port} gets up to {} connections that show whether large segments alone are lost, each with {}; --no-payload \
              leaves them out",
-            MOST_CONNECTIONS as usize + CONNECTIONS,
+            MOST_CONNECTIONS + CONNECTIONS,
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);
         let is_over = move || stop.load(Ordering::Relaxed) || !budget.has_left_to_search(0);
-        let (mut found, mut connections) = (LargeLoss::begun(size), Vec::new());
-        for _ in 0..MOST_CONNECTIONS {
-            let round = u32::try_from(connections.len()).unwrap_or(MOST_CONNECTIONS);
+        let mut connections = Vec::new();
+        while connections.len() < MOST_CONNECTIONS {
+            let found = losses_of(&connections, size);
             let is_known =
                 found.is_by_chance() || (found.is_certain() && !may_be_unlike(&connections));
-            let is_enough = (round >= FIRST_ROUNDS && is_known) || round >= MOST_CONNECTIONS;
+            let is_enough = connections.len() >= FIRST_ROUNDS as usize && is_known;
             if is_enough || !self.affords(&[SegmentLosses::payload_bytes(size)]) {
                 break;
             }
@@ -48,22 +48,18 @@ impl Probing<'_> {
                 return Err(PathError::Stopped);
             }
             let Some(counted) = counted.filter(|counted| counted.large.sent > 0) else { break };
-            found.large = found.large + counted.large;
-            found.small = found.small + counted.small;
             self.other_bytes += u64::from(size) * u64::from(counted.large.sent);
             connections.push(counted);
             if is_silent(&counted) && may_be_unlike(&connections) {
                 // Each silent one takes more than a second: several at once.
-                for one in self.losses_at_once(size, port)? {
-                    found.large = found.large + one.large;
-                    found.small = found.small + one.small;
-                    connections.push(one);
-                }
+                connections.extend(self.losses_at_once(size, port)?);
             }
             self.wait(BETWEEN)?;
         }
+        let found = losses_of(&connections, size);
         if is_unlike(&connections) {
-            report.flows = connections.iter().map(|one| flow(one, port, size)).collect();
+            let flows = connections.iter().map(|one| flow(one, (port, size), Some(size)));
+            report.flows = flows.collect();
         } else if found.large.lost < found.large.sent {
             report.large_loss = Some(found);
         }
@@ -77,13 +73,11 @@ fn may_be_unlike(connections: &[SegmentLosses]) -> bool {
     connections.iter().all(is_pure) && !is_unlike(connections)
 }
 
-/// What a connection shows, on which all of these packets arrive, or none.
-fn flow(connection: &SegmentLosses, port: u16, size: u32) -> FlowMtu {
-    let arrives = connection.large.lost == 0;
-    FlowMtu {
-        source_port: connection.source_port,
-        destination_port: port,
-        mtu_bytes: arrives.then_some(size),
-        vanishes_bytes: (!arrives).then_some(size),
-    }
+/// What all of them lost.
+fn losses_of(connections: &[SegmentLosses], size: u32) -> LargeLoss {
+    connections.iter().fold(LargeLoss::begun(size), |all, one| LargeLoss {
+        large: all.large + one.large,
+        small: all.small + one.small,
+        ..all
+    })
 }

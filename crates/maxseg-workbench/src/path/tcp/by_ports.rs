@@ -7,7 +7,7 @@ use maxseg_core::path_mtu::{Confidence, LARGE_AMONG_SMALL, LossEstimate, MOST_ER
 use maxseg_linux::probe::tcp::losses::{SegmentLosses, count_losses};
 use maxseg_linux::probe::tcp::payload::Payload;
 
-use crate::path::probing::{Flow, Probing, Which};
+use crate::path::probing::{Flow, Probing, Which, at_once};
 use crate::path::{FlowMtu, MtuReport, PathError};
 
 /// Connections that are opened at once: with that of the search, all take the same one of two paths by a chance of 1 in 64.
@@ -87,8 +87,9 @@ impl MtuReport {
             (OnOthers::Differs { vanishes, arrives }, _) => {
                 let is_certain = is_unlike(&found);
                 if is_certain {
-                    let most = probing.route.interface_mtu;
-                    self.flows = found.iter().map(|one| flow(one, (port, size), most)).collect();
+                    // Where they arrive, larger ones may as well, unless this host sends none.
+                    let mtu = (size == probing.route.interface_mtu).then_some(size);
+                    self.flows = found.iter().map(|one| flow(one, (port, size), mtu)).collect();
                 }
                 let or_losses = if is_certain { "" } else { ", or losses" };
                 self.take_unlike(format!(
@@ -118,18 +119,13 @@ impl Probing<'_> {
         let (far, payload) = (SocketAddr::new(self.to, port), Payload::of_port(port));
         let (stop, budget) = (self.stop, self.budget);
         let is_over = || stop.load(Ordering::Relaxed) || !budget.has_left(0);
-        let counted: Vec<_> = std::thread::scope(|scope| {
-            let count = || count_losses(far, size, payload, &is_over);
-            let begun: Vec<_> = (0..CONNECTIONS).map(|_| scope.spawn(count)).collect();
-            begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
-        });
+        let count = || count_losses(far, size, payload, &is_over);
+        let counted = at_once((0..CONNECTIONS).map(|_| count));
         if self.stop.load(Ordering::Relaxed) {
             return Err(PathError::Stopped);
         }
         let mut found = Vec::new();
         for one in counted {
-            // A thread that panics is a bug, and is told as one.
-            let one = one.unwrap_or_else(|cause| std::panic::resume_unwind(cause));
             let one = one.map_err(|source| PathError::socket("open a connection", source))?;
             self.other_bytes += one.map_or(0, |one| u64::from(size) * u64::from(one.large.sent));
             found.extend(one.filter(shows_something));
@@ -157,13 +153,17 @@ fn shows_something(connection: &SegmentLosses) -> bool {
     connection.large.sent > 0 && (!is_silent(connection) || is_behind)
 }
 
-/// What a connection shows of packets of a size. Where they arrive, larger ones may as well, unless this host sends none.
-fn flow(connection: &SegmentLosses, (port, size): (u16, u32), interface_mtu: u32) -> FlowMtu {
+/// What a connection shows of packets of a size; `mtu` is the path MTU where they arrive, if that is known then.
+pub(super) fn flow(
+    connection: &SegmentLosses,
+    (port, size): (u16, u32),
+    mtu: Option<u32>,
+) -> FlowMtu {
     let is_silent = is_silent(connection);
     FlowMtu {
         source_port: connection.source_port,
         destination_port: port,
-        mtu_bytes: (!is_silent && size == interface_mtu).then_some(size),
+        mtu_bytes: mtu.filter(|_| !is_silent),
         vanishes_bytes: is_silent.then_some(size),
     }
 }

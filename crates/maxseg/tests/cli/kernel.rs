@@ -54,8 +54,8 @@ pub(super) fn is_installed(program: &str, package: &str) -> bool {
     there
 }
 
-/// Waits for what ends by itself: connections, processes that are not this one's children, so that `waitpid` does not tell of
-/// them, and the namespaces that they hold. It looks again and again, as nothing tells when, until a deadline, at which the test fails.
+/// Waits for what ends by itself: processes that are not this one's children, so that `waitpid` does not tell of them, and
+/// the namespaces that they hold. It looks again and again, as nothing tells when, until a deadline, at which the test fails.
 pub(super) fn wait_until(what: &str, is: impl FnMut() -> bool) {
     wait_within(Duration::from_secs(30), what, is);
 }
